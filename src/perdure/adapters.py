@@ -12,7 +12,6 @@ from perdure.ports.extractor import Extractor
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
-from perdure.ports.statements import StatementClassifier
 from perdure.ports.store import Store
 from perdure.ports.tagger import Tagger
 from perdure.ports.telemetry import Telemetry
@@ -80,20 +79,6 @@ def make_reranker(settings: Settings) -> Reranker | None:
     return OnnxReranker(settings.reranker, places, limiter=shared_run_limiter(settings.threads))
 
 
-def make_statement_classifier(settings: Settings) -> StatementClassifier | None:
-    """Return the classifier of slots and aspects, or None if its encoder is not installed or facts are whole texts."""
-    if settings.extractor == "verbatim":
-        return None
-    from perdure.models.run_limiter import shared_run_limiter
-    from perdure.models.statement_heads import UseStatementClassifier
-    from perdure.models.use_embedder import UseEmbedder
-    from perdure.models.weights import Places
-
-    places = Places(store=settings.models_folder)
-    embedder = UseEmbedder(places=places, limiter=shared_run_limiter(settings.threads))
-    return UseStatementClassifier(embedder) if embedder.is_installed else None
-
-
 def make_tagger(settings: Settings) -> Tagger:
     """Return the tagger that the setting names; `auto` is the best one that is installed."""
     from perdure.models.spacy_tagger import choose_tagger
@@ -158,7 +143,8 @@ def make_caller(
     chains = llm_names(settings, OWN_LLM if own is not None else "")
     if not chains:
         return None
-    from perdure.llm.caller import Caller, LlmOperation
+    from perdure.domain.llm_call import LlmOperation
+    from perdure.llm.caller import Caller
     from perdure.llm.ledger import Ledger
     from perdure.llm.limits import CallRules, DayCaps
 

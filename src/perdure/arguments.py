@@ -288,7 +288,10 @@ class FactChangeArguments(TypedDict, total=False):
     text: str
     type: FactType | str
     speaker: str
+    listener: str
+    asked: str
     context: str
+    dates: Sequence[str]
     occurred_start: datetime | str | None
     occurred_end: datetime | str | None
     mentioned_at: datetime | str | None

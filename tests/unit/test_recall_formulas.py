@@ -11,7 +11,7 @@ from perdure.domain.fact import Fact, FactType
 from perdure.domain.ranking import RankingFields, ranking_fields, sigmoid
 from perdure.domain.recall import Budget, Candidate, Hit, Query
 from perdure.domain.time import Window
-from perdure.recall.blend import blend_relevance, relevance_by_rank
+from perdure.recall.blend import blend_relevance, cheap_strengths, relevance_by_rank
 from perdure.recall.budget import BudgetPlan
 from perdure.recall.fuse import fuse_by_first_channel, fuse_by_reciprocal_rank
 from perdure.recall.recipe import Blend
@@ -26,6 +26,10 @@ from perdure.recall.score import (
 )
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
+
+
+def blended(pool: list[Candidate], blend: Blend) -> list[Candidate]:
+    return blend_relevance(pool, blend, cheap_strengths(pool, blend))
 
 
 def observation(proofs: int) -> RankingFields:
@@ -126,7 +130,7 @@ def test_without_a_reranker_scores_spread_from_1_to_0_1() -> None:
     assert [relevance_by_rank(i, 4) for i in range(4)] == pytest.approx([1.0, 0.7, 0.4, 0.1])
     assert relevance_by_rank(0, 1) == 1.0
     pool = [Candidate(fact_id=str(i)) for i in range(10)]
-    relevances = [c.relevance for c in blend_relevance(pool, Blend())]
+    relevances = [c.relevance for c in blended(pool, Blend())]
     assert relevances[0] == 1.0
     assert relevances[-1] == pytest.approx(0.1)
 

@@ -43,17 +43,6 @@ class Precision(StrEnum):
     """Only what probably helps, to be put into a prompt; nothing where nothing does."""
 
 
-class Stance(StrEnum):
-    """Whether a question asks for what is so or was so."""
-
-    NOW = "now"
-    """What is so; what is over is no answer."""
-    PAST = "past"
-    """What was so."""
-    ANY = "any"
-    """What is so or was ("ever", "when did", a plain past tense)."""
-
-
 class Hit(NamedTuple):
     """A fact that a channel found, with the channel's own score; the order of hits is their rank."""
 
@@ -67,12 +56,10 @@ class Query:
 
     text: str
     content: str
-    """The text without the words that only ask, in the third person; what is searched for."""
+    """The text without the words that only ask; what is searched for and what rerankers read."""
     asked_at: datetime
-    judged: str = ""
-    """What rerankers read: the content, without words of time where the question asks for one value among several of the past."""
     asker: str | None = None
-    """Whom the question means by "I" and "my", None when it does not speak of who asks."""
+    """Whom the question means by "I" and "my", None where it does not say or memory does not know."""
     terms: Mapping[str, float] = field(default_factory=dict)
     words: tuple[str, ...] = ()
     entities: Mapping[str, float] = field(default_factory=dict)
@@ -81,17 +68,15 @@ class Query:
     window: Window | None = None
     anchors: tuple[str, ...] = ()
     """Events that bound the window, as worded."""
-    stance: Stance = Stance.NOW
-    before: str = ""
-    """The value after the one that is asked for, as worded ("before Lisbon")."""
-    earliest: bool = False
-    """Whether the first value of all is asked for ("originally")."""
-    slot: tuple[str, str] | None = None
-    """(subject, relation) whose value is asked for, where the words say so."""
     only_time: bool = False
     """Whether the question names a time and nothing else: the answer is what the window holds."""
     asks_for_told: bool = False
     """Whether such a question asks for what was said then, rather than for what happened."""
+
+    @property
+    def is_past(self) -> bool:
+        """Whether the question is about a time that is over."""
+        return self.window is not None and self.window.end is not None and self.window.end <= self.asked_at
 
 
 _UNREAD = RankingFields()
@@ -122,14 +107,8 @@ class Candidate:
     """Whether somebody said it whom the question names."""
     by_role: bool = False
     """Whether it is the user's in a question about "my", the agent's in one about what "you said"."""
-    states_slot: bool = False
-    """Whether it states the slot that the question asks for, of its subject."""
-    answers: bool = False
-    """Whether it tells, as a statement, what the question asks for."""
     logits: tuple[float, ...] = ()
     """The cross-encoder's raw scores, one per view of the passage; empty when it did not read it."""
-    own_logit: float | None = None
-    """The cross-encoder's raw score of the statement alone, without what was said around it; None when it did not read it so."""
     rerank: float | None = None
     """The best of the logits, through the sigmoid."""
     strength: float | None = None

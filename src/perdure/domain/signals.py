@@ -27,14 +27,8 @@ class FactSignals:
     """Whether the question names, or is about, who said it."""
     window: float | None = None
     """Factor for the nearness to the time that the question is about; None where it is about none."""
-    states: bool = False
-    """Whether it was read as the slot that the question asks for."""
-    answers: bool = False
-    asserts: bool = True
-    """False of questions, suppositions, wishes and fiction."""
     stale: bool = False
-    """Whether it is over, and the question does not ask for the past."""
-    conflicts: bool = False
+    """Whether it is over, and the question is not about the past."""
     unsure: bool = False
     """Whether it was told with little trust, or reads like an order."""
 
@@ -46,7 +40,6 @@ class QuestionSignals:
     facts: tuple[FactSignals, ...]
     terms: int = 0
     entities: int = 0
-    slot: bool = False
     window: bool = False
     own: bool = False
     """Whether it is about who asks."""

@@ -12,9 +12,9 @@ from perdure.domain.recall import Degraded, Query, RecallResult, Recollection
 from perdure.domain.rendering import ending
 from perdure.recall.budget import BudgetCut, fit_chunks
 from perdure.recall.components import RecallRun
-from perdure.recall.doubtful import judge_doubts
+from perdure.recall.current import conflicts, is_over
+from perdure.recall.doubt import judge_doubts
 from perdure.recall.judge import JudgedPool
-from perdure.recall.standing import conflicts, is_over
 
 MAX_TIMELINE = 5
 

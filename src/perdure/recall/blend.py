@@ -27,16 +27,16 @@ Otherwise a hair's breadth between the only two facts of a bank would be worth t
 """
 
 
-def blend_relevance(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
-    """Write each candidate's relevance; returns the pool best first.
+def blend_relevance(pool: Sequence[Candidate], blend: Blend, extras: Sequence[float]) -> list[Candidate]:
+    """Write each candidate's relevance; return the pool best first.
 
-    The strength is the best logit plus what the cheap signals add; what the cross-encoder did not read counts
+    The strength is the best logit plus what the cheap signals add (`extras`); what the cross-encoder did not read counts
     as the weakest that it read. When it read none and nothing is blended, relevance is made from the order.
     """
     logits = [max(c.logits) for c in pool if c.logits]
     if blend.adds:
         weakest = min(logits, default=0.0)
-        for candidate, extra in zip(pool, cheap_strengths(pool, blend), strict=True):
+        for candidate, extra in zip(pool, extras, strict=True):
             best = max(candidate.logits) if candidate.logits else weakest
             candidate.set_strength(blend.logit * best + extra)
         return sorted(pool, key=lambda c: (-c.relevance, -(c.strength or 0.0), c.fact_id))
@@ -84,11 +84,7 @@ def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
             spread = to_unit(values, smallness * MIN_SPREAD.get(name, 0.0))
             totals = [total + weight * (value - 1.0) for total, value in zip(totals, spread, strict=True)]
     return [
-        total
-        + blend.titles * (c.title or 0.0)
-        + blend.speaker * c.by_named
-        + blend.role * c.by_role
-        + blend.slot * c.states_slot
+        total + blend.titles * (c.title or 0.0) + blend.speaker * c.by_named + blend.role * c.by_role
         for total, c in zip(totals, pool, strict=True)
     ]
 

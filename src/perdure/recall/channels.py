@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 
-from perdure.domain.filter import Filter, admits
+from perdure.domain.filter import Filter
 from perdure.domain.recall import Hit, Query
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import (
@@ -20,7 +20,7 @@ from perdure.ports.probe import (
     SignatureProbe,
     TemporalProbe,
 )
-from perdure.ports.store import Reading, Selection
+from perdure.ports.store import Reading
 from perdure.recall.budget import HOPS
 from perdure.recall.components import RecallRun
 from perdure.recall.freshness import admitted_notes
@@ -37,9 +37,6 @@ OVERFETCH = 3
 SIGNATURE_FLOOR = 0.65
 NOTE_SCORE = 0.5
 EDGE_SCORE = 0.6
-SLOT_SCORE = 1.0
-ALSO_SCORE = 0.5
-"""Of facts that help to answer, without stating the slot itself."""
 
 
 class SharedSemanticSearch:
@@ -146,31 +143,6 @@ def relation(context: ChannelContext) -> list[Hit]:
     return [Hit(hit.fact_id, EDGE_SCORE) for hit in hits]
 
 
-def slot(context: ChannelContext) -> list[Hit]:
-    """Facts that state the slot that the question asks for, newest first, at fixed scores; nothing when it asks for none.
-
-    With them what took the place of a value that is over, whatever that was read as.
-    """
-    asked = context.question.slot
-    if asked is None:
-        return []
-    where = context.run.where
-    with_ended = where.changed(include_ended=True) if where.as_of.valid is None else where
-    scores = {**dict.fromkeys(asked.also, ALSO_SCORE), **dict.fromkeys(asked.relations, SLOT_SCORE)}
-    facts = [
-        (fact, score)
-        for relation, score in scores.items()
-        for subject in asked.subjects
-        for fact in context.run.reading.browse(
-            Selection(where=with_ended, subject=subject, relation=relation, limit=context.limit)
-        ).facts
-    ]
-    successors = [fact.superseded_by for fact, score in facts if fact.superseded_by and score == SLOT_SCORE]
-    facts += [(fact, SLOT_SCORE) for fact in context.run.reading.facts(list(dict.fromkeys(successors)))]
-    hits = {fact.id: Hit(fact.id, score) for fact, score in reversed(facts) if admits(where, fact)}
-    return sorted(hits.values(), key=lambda hit: -hit.score)[: context.limit]
-
-
 def pagerank(context: ChannelContext) -> list[Hit]:
     """Personalised PageRank from the question's entities; nothing without one."""
     entities = context.query.entities
@@ -202,7 +174,6 @@ CHANNELS: Mapping[str, Channel] = {
         fuzzy,
         signature,
         relation,
-        slot,
         pagerank,
         notes,
     )

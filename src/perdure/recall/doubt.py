@@ -16,18 +16,18 @@ from datetime import datetime
 from perdure.domain.fact import Fact, FactType, LinkKind
 from perdure.domain.filter import Filter, is_current
 from perdure.domain.opinion import EvidenceLabel
+from perdure.domain.recall import Candidate
 from perdure.domain.rendering import iso_day, one_line, shortened
 from perdure.ports.store import Rows
 from perdure.recall.beliefs import held_opinions
-from perdure.text.clauses import clauses, expand
-from perdure.text.sentence import folded
+from perdure.recall.components import RecallRun
+from perdure.recall.score import multiply_odds
 
 LEAST_CAUSAL = 0.6
 """Weight of a causal link from which an effect rests on its cause."""
 MAX_STEPS = 3
 """How far doubt is passed on: from what ended to what follows from what follows from it."""
 ENDED, WRONG = "ended", "was wrong"
-_LASTING = frozenset({"fact", "progressive", "planned"})
 
 
 def doubts(rows: Rows, facts: Sequence[Fact], where: Filter) -> dict[str, str]:
@@ -129,5 +129,24 @@ def _reason(ground: Fact, how: str) -> str:
 
 
 def is_lasting(fact: Fact) -> bool:
-    """Whether a fact says how things are, and not only what happened once."""
-    return any(clause.meant in _LASTING for clause in clauses(expand(folded(fact.text))))
+    """Whether a fact says how things are; what happened at a stated time stays so, whatever became of its cause."""
+    return fact.occurred is None or fact.is_planned
+
+
+def lower_doubtful(run: RecallRun, pool: Sequence[Candidate], factor: float, depth: int) -> list[Candidate]:
+    """Return the pool with the doubtful ones of its head, whose facts are read, marked and scored lower; best first."""
+    doubtful = judge_doubts(run, pool[:depth])
+    if not doubtful or factor == 1.0:
+        return list(pool)
+    for candidate in doubtful:
+        multiply_odds(candidate, "doubt", factor)
+    return sorted(pool, key=lambda candidate: (-candidate.score, candidate.fact_id))
+
+
+def judge_doubts(run: RecallRun, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Say of each candidate whose fact is read why it is doubtful, unless that is known; return those that are."""
+    unjudged = [one for one in candidates if one.fact is not None and one.doubt is None]
+    reasons = doubts(run.reading, [one.fact for one in unjudged if one.fact is not None], run.where)
+    for candidate in unjudged:
+        candidate.doubt = reasons.get(candidate.fact_id, "")
+    return [one for one in candidates if one.doubt]

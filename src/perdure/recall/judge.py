@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from perdure.domain.recall import Candidate, Evidence, Precision, Query, Stance
+from perdure.domain.recall import Candidate, Evidence, Precision, Query
 from perdure.domain.signals import QuestionSignals
 from perdure.recall.components import RecallRun
+from perdure.recall.current import is_over
 from perdure.recall.evidence import Calibrations, Judgement, judge, read_calibrations
 from perdure.recall.signals import JUDGED, read_signals
-from perdure.recall.standing import conflicts, is_over
 
 IN_WINDOW = 1.0
 """Relevance of a fact of the window, where a question asks for nothing but a time."""
@@ -43,11 +43,9 @@ def judge_pool(
     components = run.components
     run.read_facts(pool[:JUDGED])
     head = [candidate for candidate in pool[:JUDGED] if candidate.fact is not None]
-    facts = [candidate.fact for candidate in head if candidate.fact is not None]
-    over = {fact.id for fact in facts if is_over(fact, run.where)}
-    conflicting = conflicts([fact for fact in facts if fact.id not in over])
-    is_past = query.stance is Stance.PAST or run.where.as_of.valid is not None
-    signals = read_signals(query, head, frozenset() if is_past else over, conflicting)
+    is_past = query.is_past or run.where.as_of.valid is not None
+    over = {c.fact_id for c in head if not is_past and c.fact is not None and is_over(c.fact, run.where)}
+    signals = read_signals(query, head, over)
     calibration = (calibrations or read_calibrations()).choose(
         signals,
         reranker=components.reranker.name if components.reranker is not None else None,
@@ -60,7 +58,7 @@ def judge_pool(
 
 def admit_window(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> JudgedPool:
     """What lies in the window that alone was asked for is what was asked for: nothing is judged by its words."""
-    signals = read_signals(query, pool, frozenset(), frozenset())
+    signals = read_signals(query, pool, frozenset())
     relevances = {candidate.fact_id: IN_WINDOW for candidate in pool}
     judgement = Judgement(
         calibration=read_calibrations().choose(signals, reranker=None, embedder=None),

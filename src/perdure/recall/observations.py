@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from perdure.domain.fact import FactType
-from perdure.domain.filter import Filter
-from perdure.domain.recall import Candidate, Evidence, Recollection
+from perdure.domain.recall import Candidate, Evidence, Hit, Recollection
 from perdure.errors import TRY_AGAIN, public_message
 from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.recall.components import RecallRun
@@ -27,11 +26,6 @@ MOST_BESIDE = 2
 log = logging.getLogger(__name__)
 
 FACT_TYPES = frozenset(FactType) - {FactType.OBSERVATION}
-
-
-def ranked_types(where: Filter) -> Filter:
-    """The filter of what is ranked: without observations, unless the caller names the types."""
-    return where if where.types is not None else where.changed(types=FACT_TYPES)
 
 
 def observations_beside(run: RecallRun, question: ParsedQuestion, first: int) -> tuple[Recollection, ...]:
@@ -51,11 +45,12 @@ def observations_beside(run: RecallRun, question: ParsedQuestion, first: int) ->
 def _nearest(run: RecallRun, question: ParsedQuestion, first: int) -> tuple[Recollection, ...]:
     profiles = run.where.changed(types=frozenset({FactType.OBSERVATION}), include_ended=False)
     run = replace(run, where=profiles)
-    hits = {}
+    hits: dict[str, list[Hit]] = {}
     dead = {part.part for part in run.trace.degraded}
     if question.vector is not None and "semantic" not in dead:
         hits["semantic"] = run.reading.search(SemanticProbe(question.vector), profiles, CONSIDERED)
-    if question.query.terms and "keyword" not in dead:
+    has_none = "semantic" in hits and not hits["semantic"]
+    if question.query.terms and "keyword" not in dead and not has_none:
         hits["keyword"] = run.reading.search(KeywordProbe(question.query.terms), profiles, CONSIDERED)
     pool = run.read_ranking_fields(fuse_by_reciprocal_rank(hits, CONSIDERED))
     return _within(run, drop_stale(run, pool), run.request.include.max_observation_tokens, first)

@@ -7,29 +7,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perdure.domain.recall import RecallResult
+from perdure.domain.filter import Filter
+from perdure.domain.recall import Query, RecallResult
 from perdure.domain.trace import Trace
 from perdure.ports.telemetry import MemoryOperation, RecordText
 from perdure.recall.answer import answer
-from perdure.recall.answers import prefer_answers
 from perdure.recall.budget import fit
 from perdure.recall.components import RecallComponents, RecallRun
+from perdure.recall.current import HEAD, lower_ended, order_lines
 from perdure.recall.diversify import diversify
-from perdure.recall.doubtful import lower_doubtful
+from perdure.recall.doubt import lower_doubtful
 from perdure.recall.freshness import drop_stale
 from perdure.recall.judge import admit_window, judge_pool
-from perdure.recall.observations import observations_beside, ranked_types
-from perdure.recall.options import RecallRequest
+from perdure.recall.observations import FACT_TYPES, observations_beside
+from perdure.recall.options import RecallRequest, wants_questions
 from perdure.recall.question import parse_question
 from perdure.recall.rerank import rerank
 from perdure.recall.score import ScoringContext, above_floors
 from perdure.recall.search import search
-from perdure.recall.slots import SLOT_DEPTH, order_slots
 from perdure.recall.window_facts import window_facts
 
 
 def recall(components: RecallComponents, request: RecallRequest) -> RecallResult:
-    """The facts of a bank that matter for a question, best first, within the token budget."""
+    """Return the facts of a bank that matter for a question, best first, within the token budget."""
     if components.telemetry is None:
         return recall_facts(components, request)
     with components.telemetry.memory(MemoryOperation.RECALL, request.bank, query=request.query) as observed:
@@ -39,19 +39,19 @@ def recall(components: RecallComponents, request: RecallRequest) -> RecallResult
 
 
 def recall_facts(components: RecallComponents, request: RecallRequest) -> RecallResult:
-    """The stages, one after another."""
+    """Run the stages, one after another."""
     recipe, trace = request.recipe, Trace()
     with components.store.reading(request.bank) as reading:
         run = RecallRun(
             components=components,
             request=request,
             reading=reading,
-            where=request.where.at(components.clock()),
+            where=request.where.changed(questions=wants_questions(request)).at(components.clock()),
             trace=trace,
         )
         with trace.stage("understand"):
             question = parse_question(run)
-            run = replace(run, where=ranked_types(question.where))
+            run = replace(run, where=ranked(run, question.query))
         if question.query.only_time:
             with trace.stage("search"):
                 judged = admit_window(run, question.query, window_facts(run, question.query))
@@ -62,7 +62,7 @@ def recall_facts(components: RecallComponents, request: RecallRequest) -> Recall
                 pool = run.read_ranking_fields(recipe.fusion(hits, components.pool or recipe.pool))
                 pool = drop_stale(run, pool)
             with trace.stage("rerank"):
-                pool = rerank(run, question.query, pool, question.slot)
+                pool = rerank(run, question.query, pool)
             with trace.stage("score"):
                 if recipe.scoring.reads_facts:
                     run.read_facts(pool)
@@ -70,10 +70,9 @@ def recall_facts(components: RecallComponents, request: RecallRequest) -> Recall
                     query=question.query, situation=request.hints.situation, channels=hits.keys()
                 )
                 pool = above_floors(recipe.scoring(pool, context), request.min_scores)
-                run.read_facts(pool[:SLOT_DEPTH])
-                pool = lower_doubtful(run, pool, recipe.doubt, SLOT_DEPTH)
-                pool = prefer_answers(pool, question.query, question.slot, recipe.answers, SLOT_DEPTH)
-                pool = order_slots(pool, question.query, question.slot, run.where.as_of.valid)
+                run.read_facts(pool[:HEAD])
+                pool = lower_doubtful(run, pool, recipe.doubt, HEAD)
+                pool = order_lines(run, question.query, lower_ended(run, question.query, pool))
             with trace.stage("diversify"):
                 pool = diversify(pool, recipe.diversity, run.read_facts)
             with trace.stage("judge"):
@@ -92,3 +91,16 @@ def recall_facts(components: RecallComponents, request: RecallRequest) -> Recall
     if request.track and components.tracker is not None:
         components.tracker.track(request.bank, result, components.clock())
     return result
+
+
+def ranked(run: RecallRun, query: Query) -> Filter:
+    """Return the filter of what is ranked: without observations, unless the caller names the types, and with what is over.
+
+    A recipe that cannot tell what is over from what is so leaves it out, unless the question is about the past.
+    """
+    where = run.where
+    types = FACT_TYPES if where.types is None else where.types
+    may_be_over = run.request.recipe.ended is not None or query.is_past or query.only_time
+    return where.changed(
+        types=types, include_ended=where.include_ended or (may_be_over and where.as_of.valid is None)
+    )

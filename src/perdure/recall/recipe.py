@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from perdure.errors import InvalidInput
-from perdure.recall.answers import AnswerPreference
 from perdure.recall.fuse import Fusion, fuse_by_reciprocal_rank
 from perdure.recall.score import BoostScoring, Scoring
 
@@ -61,8 +60,6 @@ class Blend:
     """What being said by somebody whom the question names adds."""
     role: float = 0.0
     """What being the user's own words adds in questions about "my", the agent's in those about "you said"."""
-    slot: float = 0.0
-    """What stating the slot that the question asks for adds."""
     cover: float = 0.0
     """How much covering the rest of the question counts, where documents have titles."""
 
@@ -93,8 +90,8 @@ class Recipe:
     diversity: float | None = None
     """The lambda of maximal marginal relevance; None leaves the order alone."""
     limit: int | None = None
-    answers: AnswerPreference | None = None
-    """How far statements of what is asked for go before others; None leaves the scores alone."""
+    ended: float | None = None
+    """Factor on the odds of what is over; None leaves it out. Questions about the past find it unchanged."""
     doubt: float = 1.0
     """Factor on the odds of what rests on something that is over or was wrong."""
 
@@ -103,8 +100,9 @@ class Recipe:
             raise InvalidInput("recipe.channels", "at least one channel", self.channels)
         if self.diversity is not None and not 0.0 <= self.diversity <= 1.0:
             raise InvalidInput("recipe.diversity", "a number from 0 to 1", self.diversity)
-        if not 0.0 < self.doubt <= 1.0:
-            raise InvalidInput("recipe.doubt", "a number above 0 and at most 1", self.doubt)
+        for name, factor in (("doubt", self.doubt), ("ended", self.ended)):
+            if factor is not None and not 0.0 < factor <= 1.0:
+                raise InvalidInput(f"recipe.{name}", "a number above 0 and at most 1", factor)
 
 
 def channel_specs(*names: str) -> tuple[ChannelSpec, ...]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 
 from perdure.domain.item import USER_ROLES
 from perdure.domain.ranking import sigmoid
@@ -13,40 +11,30 @@ from perdure.domain.recall import Candidate, Query
 from perdure.errors import ModelError, public_message
 from perdure.ports.store import Passage
 from perdure.recall.blend import blend_relevance, cheap_strengths
-from perdure.recall.channels import SLOT_SCORE
 from perdure.recall.components import RecallRun
 from perdure.recall.coverage import rerank_for_coverage
 from perdure.recall.linked import Titles, add_linked_strength, read_titles, title_matches
-from perdure.recall.recipe import Blend, View, ViewSpec
-from perdure.text.asked_slot import AskedSlot
+from perdure.recall.recipe import View, ViewSpec
 from perdure.text.perspective import asked_roles
 from perdure.text.terms import plain_words
-from perdure.text.third_person import THE_USER
 
-STAND_IN = "Kim"
 TURN_SHARE = 0.75
 """Of a fact's late interaction, the share of its whole turn: a question may touch several facts of one turn."""
-READ_ALONE = 6
-"""Candidates that are read without what was said around them, too, where a slot is asked for: each read takes about 8 ms."""
-TELLING_READ = 2
-"""Statements that tell the asked slot in their words, read beside those that the recipe chooses."""
-_THE_USER = re.compile(r"\b[Tt]he user\b|^user(?=:)", re.MULTILINE)
 Passages = Mapping[str, Passage]
 
 
-def rerank(
-    run: RecallRun, query: Query, pool: Sequence[Candidate], slot: AskedSlot | None = None
-) -> list[Candidate]:
-    """The pool with its relevance, best first; where a slot is asked for, statements are read alone too."""
+def rerank(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> list[Candidate]:
+    """Return the pool with its relevance, best first."""
     blend = run.request.recipe.blend
     passages = _read_passages(run, pool)
     titles = _read_titles(run, pool)
     _mark_named(pool, query, titles)
     with run.trace.stage("rerank.late"):
         _score_late(run, query, pool, passages)
+    extras = cheap_strengths(pool, blend)
     with run.trace.stage("rerank.cross"):
-        _score_cross(run, query, pool, passages, slot if run.request.recipe.answers is not None else None)
-    blended = blend_relevance(pool, blend)
+        _score_cross(run, query, reading_order(pool, extras), passages)
+    blended = blend_relevance(pool, blend, extras)
     if titles is None or not blend.links:
         return blended
     with run.trace.stage("rerank.connect"):
@@ -83,9 +71,6 @@ def _mark_named(pool: Sequence[Candidate], query: Query, titles: Titles | None) 
     in_role = {name for name in speakers if name.lower() in roles or name == asker}
     for candidate in pool:
         candidate.title = documents.get(candidate.fields.document_id or "")
-        candidate.states_slot = any(
-            rank.channel == "slot" and rank.score >= SLOT_SCORE for rank in candidate.ranks
-        )
         candidate.by_named = candidate.fields.speaker in named
         candidate.by_role = candidate.fields.speaker in in_role
 
@@ -100,9 +85,8 @@ def _score_late(run: RecallRun, query: Query, pool: Sequence[Candidate], passage
     tokens_of: defaultdict[str, bytes] = defaultdict(bytes)
     for turn, own in zip(turns, tokens, strict=True):
         tokens_of[turn] += own
-    asked = query.content if query.asker == THE_USER else query.judged or query.content
     try:
-        scores = late.score(asked, [*tokens, *tokens_of.values()])
+        scores = late.score(query.content, [*tokens, *tokens_of.values()])
     except ModelError as error:
         run.trace.failed("late", public_message(error))
         return
@@ -117,34 +101,21 @@ def _turn_of(candidate: Candidate, passages: Passages) -> str:
     return candidate.fact_id if passage is None else passage.in_context
 
 
-def _score_cross(
-    run: RecallRun, query: Query, pool: Sequence[Candidate], passages: Passages, slot: AskedSlot | None
-) -> None:
-    """The cross-encoder's logits of the best candidates so far, in the views of the recipe.
-
-    Where a slot is asked for, it reads these and a few more whose words tell the slot as statements alone, too.
-    """
+def _score_cross(run: RecallRun, query: Query, pool: Sequence[Candidate], passages: Passages) -> None:
+    """Write the cross-encoder's logits of the first candidates, in the views of the recipe."""
     recipe, reranker = run.request.recipe, run.components.reranker
     if recipe.cross_pool <= 0 or not pool:
         return
     if reranker is None:
         run.trace.failed("reranker", "no reranker is configured")
         return
-    in_order = [c for c in reading_order(pool, recipe.blend) if c.fact_id in passages]
-    head = first_turns(in_order, passages, recipe.cross_pool)
+    readable = [candidate for candidate in pool if candidate.fact_id in passages]
+    head = first_turns(readable, passages, recipe.cross_pool)
     views = [_views(passages[c.fact_id], place, recipe.views) for place, c in enumerate(head)]
-    rename = stand_in(query)
-    views = [[rename(text) for text in seen] for seen in views]
-    alone = {
-        c.fact_id: rename(passages[c.fact_id].own)
-        for c in _read_alone(in_order, head[:READ_ALONE], passages, slot)
-    }
     # Facts of one turn share its text, and a fact that nothing was said before is the same in both views.
-    texts = list(dict.fromkeys([*(text for seen in views for text in seen), *alone.values()]))
+    texts = list(dict.fromkeys(text for seen in views for text in seen))
     try:
-        logits = dict(
-            zip(texts, map(float, reranker.score(rename(query.judged or query.content), texts)), strict=True)
-        )
+        logits = dict(zip(texts, map(float, reranker.score(query.content, texts)), strict=True))
     except ModelError as error:
         run.trace.failed("reranker", public_message(error))
         return
@@ -152,32 +123,10 @@ def _score_cross(
         if seen:
             candidate.logits = tuple(logits[text] for text in seen)
             candidate.rerank = sigmoid(max(candidate.logits))
-    for candidate in in_order:
-        if candidate.fact_id in alone:
-            candidate.own_logit = logits[alone[candidate.fact_id]]
 
 
-def _read_alone(
-    in_order: Sequence[Candidate], head: Sequence[Candidate], passages: Passages, slot: AskedSlot | None
-) -> list[Candidate]:
-    """The candidates that are read without what was said around them: the head, and the first after it that tell the slot."""
-    if slot is None:
-        return []
-    read = {candidate.fact_id for candidate in head}
-    telling = (c for c in in_order if c.fact_id not in read and slot.is_told_by(passages[c.fact_id].own))
-    return [*head, *islice(telling, TELLING_READ)]
-
-
-def stand_in(query: Query) -> Callable[[str], str]:
-    """What gives a user without a name one, for the cross-encoder: it reads "Kim lives in Oslo" far better than "the user lives"."""
-    if query.asker != THE_USER:
-        return lambda text: text
-    return lambda text: _THE_USER.sub(STAND_IN, text)
-
-
-def reading_order(pool: Sequence[Candidate], blend: Blend) -> list[Candidate]:
-    """The pool in the order in which the cross-encoder gets to read it."""
-    strengths = cheap_strengths(pool, blend)
+def reading_order(pool: Sequence[Candidate], strengths: Sequence[float]) -> list[Candidate]:
+    """Return the pool in the order in which the cross-encoder gets to read it."""
     if not any(strengths):
         return list(pool)
     order = sorted(range(len(pool)), key=lambda i: (-strengths[i], pool[i].fact_id))

@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Candidate, Query
 from perdure.domain.signals import FactSignals, QuestionSignals
-from perdure.text.supposition import is_asked, is_supposed
 from perdure.text.terms import index_terms
 
 JUDGED = 30
@@ -17,23 +16,20 @@ COVERING = 10
 TRUSTED = 2
 
 
-def read_signals(
-    query: Query, pool: Sequence[Candidate], stale: Collection[str], conflicting: Collection[str]
-) -> QuestionSignals:
+def read_signals(query: Query, pool: Sequence[Candidate], stale: Collection[str]) -> QuestionSignals:
     """The signals of the candidates, best first, as far as their facts are read."""
     read = [(candidate, candidate.fact) for candidate in pool if candidate.fact is not None][:JUDGED]
     terms = [frozenset(index_terms(f"{fact.text} {fact.source_text} {fact.speaker}")) for _, fact in read]
     asked = query.terms.keys()
     first = frozenset().union(*terms[:COVERING])
     facts = tuple(
-        _fact_signals(query, candidate, fact, _share(asked, own), fact.id in stale, fact.id in conflicting)
+        _fact_signals(query, candidate, fact, _share(asked, own), fact.id in stale)
         for (candidate, fact), own in zip(read, terms, strict=True)
     )
     return QuestionSignals(
         facts=facts,
         terms=len(asked),
         entities=len(query.entities),
-        slot=query.slot is not None,
         window=query.window is not None,
         own=query.asker is not None,
         latin=latin_share(query.text),
@@ -41,9 +37,7 @@ def read_signals(
     )
 
 
-def _fact_signals(
-    query: Query, candidate: Candidate, fact: Fact, covered: float, stale: bool, conflicts: bool
-) -> FactSignals:
+def _fact_signals(query: Query, candidate: Candidate, fact: Fact, covered: float, stale: bool) -> FactSignals:
     scores = {rank.channel: rank.score for rank in candidate.ranks}
     return FactSignals(
         logit=max(candidate.logits) if candidate.logits else None,
@@ -57,11 +51,7 @@ def _fact_signals(
         names=_share(query.entities.keys(), fact.entity_ids),
         speaker=candidate.by_named or candidate.by_role,
         window=candidate.boosts.get("temporal") if query.window is not None else None,
-        states=candidate.states_slot,
-        answers=candidate.answers,
-        asserts=not (is_asked(fact.text) or is_supposed(fact.text)),
         stale=stale,
-        conflicts=conflicts,
         unsure=fact.trust < TRUSTED,
     )
 

@@ -13,7 +13,6 @@ from perdure.domain.time import Window
 from perdure.ports.store import Order, Selection
 from perdure.recall.blend import relevance_by_rank
 from perdure.recall.components import RecallRun
-from perdure.text.supposition import is_asked
 from perdure.text.terms import plain_words
 
 MOST_FACTS = 2_000
@@ -45,10 +44,9 @@ def window_facts(run: RecallRun, query: Query) -> list[Candidate]:
 
 
 def importance(fact: Fact) -> int:
-    """How much a fact says on its own: a statement more than a question, one with names or a relation more than small talk."""
+    """Return how much a fact says on its own: one with names or a relation more than small talk."""
     return (
-        2 * (not is_asked(fact.text))
-        + 2 * bool(fact.subject and fact.relation and fact.object)
+        2 * bool(fact.subject and fact.relation and fact.object)
         + bool(fact.entities)
         + (len(plain_words(fact.text)) >= _LEAST_WORDS)
     )

@@ -1,4 +1,4 @@
-"""Composing an answer: which facts are said, in which words, under which disposition and rules."""
+"""Composing an answer without a language model: up to three cited statements, or that memory holds no answer."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.inert import inert
 from perdure.domain.recall import Evidence, RecallResult, Recollection
-from perdure.domain.rendering import marked, one_line, order_mark
-from perdure.reflect.asked import Asked, AskedKind
-from perdure.reflect.attribution import misattributed
+from perdure.domain.rendering import iso_day, marked, one_line, order_mark
+from perdure.reflect.arithmetic import order_note, time_since
 from perdure.reflect.directive_rules import Rules
 from perdure.reflect.disposition import (
     HEDGE,
@@ -21,10 +20,6 @@ from perdure.reflect.disposition import (
     quoted,
     shortfall,
 )
-from perdure.reflect.passages import About, Passage
-from perdure.reflect.readers import read_answer
-from perdure.reflect.readers.reading import Reading
-from perdure.reflect.readers.when import day_in_words, stated_time, window_in_words
 from perdure.reflect.reflection import (
     NO_ANSWER,
     MentalModelText,
@@ -34,22 +29,14 @@ from perdure.reflect.reflection import (
 )
 from perdure.text.terms import index_terms
 
-MAX_SENTENCES = 8
-MAX_LISTED = 15
-"""Sentences of an answer that is gathered from several facts."""
-LEAST_SCORE = 0.05
-"""A weakly supported fact below it is not said beside others, unless it is among the nearest."""
-NEAREST = 10
-"""Facts of a recall that are said beside supported ones, though nothing but their place speaks for them; of a list as many as
-it may have."""
-_GATHERED = (AskedKind.LIST, AskedKind.HOW_MANY)
+MAX_SENTENCES = 3
+MAX_OF_MODEL = 8
+"""Sentences that are taken from a mental model."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _ENDS = (".", "!", "?", "…", '"', "。", "”")
 
 Linked = Callable[[Sequence[str], int], Sequence[Fact]]
 """(fact ids, how many) -> facts that follow from them over links."""
-
-
 Fits = Callable[[str], bool]
 """Whether a text is within the tokens that an answer may have."""
 
@@ -64,79 +51,50 @@ class _Said:
 
 
 def compose(
-    asked: Asked,
     recalled: RecallResult,
-    passages: Sequence[Passage],
     *,
     rules: Rules = Rules(),
     leaning: Leaning = Leaning(),
     linked: Linked | None = None,
     fits: Fits = lambda text: True,
 ) -> Reflection:
-    """The short answer that a reader gives and the facts behind it; the best facts where none does; or that memory holds none.
+    """Return the statements that answer, best first, with a short answer where it can be worked out; or a refusal.
 
     Of several sentences as many are said as fit, one at least.
     """
-    notes: list[str] = []
     effects: list[str] = []
-    usable = _usable(asked, passages, rules, leaning, notes, effects)
-    reading = None if not usable else read_answer(asked, usable)
-    if reading is not None and reading.is_derived and leaning.quotes:
-        effects.append(f"literalism: “{reading.answer}” is worked out, not said, and is left out")
-        reading = None
-    if reading is not None and rules.forbids(reading.answer):
-        reading = None
-    beside = _beside(asked, passages, usable, rules, leaning)
-    said = _sentences(asked, usable, beside, reading, rules, leaning, effects)
+    usable = _usable(recalled, rules, leaning, effects)
+    said = [_sentence(one, rules, leaning, effects) for one in usable[:MAX_SENTENCES]]
     said += _feelings(said, leaning, effects)
     said += _following(said, leaning, linked, rules, effects)
-    if rules.max_sentences is not None:
-        said = said[: rules.max_sentences]
-    if reading is not None and reading.note:
-        notes.append(reading.note)
+    said = said if rules.max_sentences is None else said[: rules.max_sentences]
+    answer = _short_answer(recalled, said, rules, leaning)
+    counted = order_note([source.fact for one in said for source in one.sources])
     trace = ReflectionTrace(
-        kind=asked.kind.value,
-        reader=reading.reader if reading is not None and said else "",
+        reader="time since" if answer is not None else "",
         directives=rules.uses,
         disposition=tuple(effects),
-        notes=tuple(notes),
+        notes=() if counted is None else (counted,),
     )
     if not said:
-        text = _refusal(notes)
-        return Reflection(text=_framed(text, rules), evidence=Evidence.NONE, recalled=recalled, trace=trace)
+        text = _framed(NO_ANSWER, rules)
+        return Reflection(text=text, evidence=Evidence.NONE, recalled=recalled, trace=trace)
     while True:
-        reflection = _reflection(recalled, reading, said, rules, trace)
+        reflection = _reflection(recalled, answer, said, rules, trace)
         if len(said) == 1 or fits(reflection.text):
             return reflection
         said = said[:-1]
 
 
-def _refusal(notes: Sequence[str]) -> str:
-    told = next((note for note in notes if note.startswith("what memory holds")), "")
-    return f"{NO_ANSWER[:-1]}: {inert(told)}." if told else NO_ANSWER
-
-
-def _usable(
-    asked: Asked,
-    passages: Sequence[Passage],
-    rules: Rules,
-    leaning: Leaning,
-    notes: list[str],
-    effects: list[str],
-) -> list[Passage]:
-    """The passages that may be said: supported, of the person asked about, allowed, and believed enough."""
-    other = misattributed(asked, passages)
-    if other is not None:
-        notes.append(str(other))
+def _usable(recalled: RecallResult, rules: Rules, leaning: Leaning, effects: list[str]) -> list[Recollection]:
+    """Return the recollections that may be said: supported, allowed, and believed enough; none without any evidence."""
+    if recalled.evidence is Evidence.NONE:
         return []
-    usable = [one for one in passages if one.is_supported and one.asserts and one.about is not About.OTHER]
-    if asked.persons and len(usable) < sum(one.is_supported for one in passages):
-        notes.append(f"facts about others than {', '.join(asked.persons)} were left out")
+    usable = [one for one in recalled.recollections if one.evidence is not Evidence.NONE]
     if rules.only_strong:
-        usable = [one for one in usable if one.recollection.evidence is Evidence.STRONG]
-    if rules.never:
-        usable = [one for one in usable if not rules.forbids(one.fact.text)]
-    believed = [one for one in usable if shortfall(one.recollection, leaning) <= MAX_SHORTFALL]
+        usable = [one for one in usable if one.evidence is Evidence.STRONG]
+    usable = [one for one in usable if not rules.forbids(one.fact.text)]
+    believed = [one for one in usable if shortfall(one, leaning) <= MAX_SHORTFALL]
     if len(believed) < len(usable):
         effects.append(
             f"skepticism: {len(usable) - len(believed)} facts with too little support were left out"
@@ -144,76 +102,41 @@ def _usable(
     return believed
 
 
-def _beside(
-    asked: Asked, passages: Sequence[Passage], usable: Sequence[Passage], rules: Rules, leaning: Leaning
-) -> list[Passage]:
-    """The nearest facts, which may be said where others answer: an answer may be spread over facts of which none has it."""
-    if not usable or rules.only_strong:
-        return []
-    return [
-        one
-        for one in passages[: MAX_LISTED if asked.kind in _GATHERED else NEAREST]
-        if one.asserts
-        and one.about in (About.OWN, About.MENTIONED)
-        and not rules.forbids(one.fact.text)
-        and shortfall(one.recollection, leaning) <= MAX_SHORTFALL
-    ]
-
-
-def _sentences(
-    asked: Asked,
-    usable: Sequence[Passage],
-    beside: Sequence[Passage],
-    reading: Reading | None,
-    rules: Rules,
-    leaning: Leaning,
-    effects: list[str],
-) -> list[_Said]:
-    first = list(reading.passages) if reading is not None else []
-    strong = [one for one in usable if one.recollection.evidence is Evidence.STRONG]
-    rest = [*strong, *(one for one in usable if one.recollection.score >= LEAST_SCORE), *beside]
-    rest = rest or ([] if first else list(usable[:1]))
-    most = MAX_LISTED if asked.kind in _GATHERED else MAX_SENTENCES
-    chosen = list(dict.fromkeys([*first, *rest]))[:most]
-    if reading is None:
-        chosen.sort(key=lambda one: (one.fact.type is not FactType.OBSERVATION, one.recollection.citation))
-    return [
-        _Said(
-            text=_worded(asked, one.recollection, rules, leaning, effects),
-            sources=(one.recollection,),
-            evidence=one.recollection.evidence,
-        )
-        for one in chosen
-    ]
-
-
-def _worded(
-    asked: Asked, recollection: Recollection, rules: Rules, leaning: Leaning, effects: list[str]
-) -> str:
+def _sentence(recollection: Recollection, rules: Rules, leaning: Leaning, effects: list[str]) -> _Said:
     fact = recollection.fact
-    if leaning.quotes or rules.quote:
-        text = quoted(fact)
-        if leaning.quotes and "literalism: the speakers' own words are quoted" not in effects:
-            effects.append("literalism: the speakers' own words are quoted")
-    else:
-        text = one_line(fact.text)
-    if asked.kind in (AskedKind.WHEN, AskedKind.HOW_LONG) or rules.cite_dates:
-        text = with_times(text, fact)
+    text = quoted(fact) if leaning.quotes or rules.quote else one_line(fact.text)
+    if leaning.quotes:
+        _note(effects, "literalism: the speakers' own words are quoted")
+    if rules.cite_dates:
+        text = _with_dates(text, fact)
     text = text if text.endswith(_ENDS) else f"{text}."
     if shortfall(recollection, leaning) > 0.0:
-        if "skepticism: weakly supported sentences are hedged" not in effects:
-            effects.append("skepticism: weakly supported sentences are hedged")
-        return HEDGE + text
-    return text
+        _note(effects, "skepticism: weakly supported sentences are hedged")
+        text = HEDGE + text
+    return _Said(text=text, sources=(recollection,), evidence=recollection.evidence)
 
 
-def with_times(text: str, fact: Fact) -> str:
-    """A sentence with when it happened and when it was said behind it, as far as that is sure and not in its words."""
-    window = stated_time(fact)
-    happened = window_in_words(window) if window is not None else ""
-    said = f"said on {day_in_words(fact.mentioned_at)}" if fact.mentioned_at is not None else ""
+def _note(effects: list[str], effect: str) -> None:
+    if effect not in effects:
+        effects.append(effect)
+
+
+def _with_dates(text: str, fact: Fact) -> str:
+    """Return a sentence followed by when it happened and when it was said, as far as that is sure and not in its words."""
+    happened = iso_day(fact.occurred_start) if not fact.has_unsure_date else ""
+    said = f"said on {iso_day(fact.mentioned_at)}" if fact.mentioned_at is not None else ""
     marks = "; ".join(mark for mark in (happened, said) if mark and mark not in text)
     return f"{text.rstrip('.')} ({marks})." if marks else text
+
+
+def _short_answer(
+    recalled: RecallResult, said: Sequence[_Said], rules: Rules, leaning: Leaning
+) -> str | None:
+    """Return a value that is worked out from the first statement, None where there is none or only quotes are wanted."""
+    if not said or leaning.quotes or recalled.evidence is not Evidence.STRONG:
+        return None
+    answer = time_since(recalled.query.text, said[0].sources[0].fact, recalled.query.asked_at)
+    return None if answer is None or rules.forbids(answer) else answer
 
 
 def _feelings(said: Sequence[_Said], leaning: Leaning, effects: list[str]) -> list[_Said]:
@@ -246,23 +169,17 @@ def _following(
 
 
 def _reflection(
-    recalled: RecallResult,
-    reading: Reading | None,
-    said: Sequence[_Said],
-    rules: Rules,
-    trace: ReflectionTrace,
+    recalled: RecallResult, answer: str | None, said: Sequence[_Said], rules: Rules, trace: ReflectionTrace
 ) -> Reflection:
     based_on = list({source.fact.id: source for one in said for source in one.sources}.values())
     number = {source.fact.id: place for place, source in enumerate(based_on, start=1)}
     cited = [
         f"{_inert(one)} {''.join(f'[{number[source.fact.id]}]' for source in one.sources)}" for one in said
     ]
-    answer = reading.answer if reading is not None else None
-    opening = [f"{_head(reading)}"] if reading is not None and rules.max_sentences != 1 else []
+    opening = [_as_sentence(answer)] if answer is not None and rules.max_sentences != 1 else []
     return Reflection(
         text=_framed(" ".join([*opening, *cited]), rules),
         answer=answer,
-        values=reading.values if reading is not None else (),
         sentences=tuple(
             ReflectionSentence(
                 text=one.text, fact_ids=tuple(source.fact.id for source in one.sources), evidence=one.evidence
@@ -289,7 +206,7 @@ def compose_from_model(
     sentences = [
         part for part in _SENTENCE_END.split(one_line(model.content)) if part and not rules.forbids(part)
     ]
-    most = rules.max_sentences or MAX_SENTENCES
+    most = rules.max_sentences or MAX_OF_MODEL
     best = sorted(
         range(len(sentences)), key=lambda place: (-len(terms & set(index_terms(sentences[place]))), place)
     )[:most]
@@ -319,11 +236,9 @@ def _inert(said: _Said) -> str:
     return f"{mark}{text}"
 
 
-def _head(reading: Reading) -> str:
-    """The short answer as a sentence of its own; how it was worked out stands with it."""
-    words = marked(reading.answer[:1].upper() + reading.answer[1:])
-    note = f" ({inert(reading.note)})" if reading.is_derived and reading.note else ""
-    return f"{words}{note}" if f"{words}{note}".endswith(_ENDS) else f"{words}{note}."
+def _as_sentence(answer: str) -> str:
+    words = marked(answer[:1].upper() + answer[1:])
+    return words if words.endswith(_ENDS) else f"{words}."
 
 
 def _framed(text: str, rules: Rules) -> str:

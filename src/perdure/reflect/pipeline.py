@@ -1,4 +1,4 @@
-"""Reflect without a language model: tiers are read in order, a typed reader gives the short answer, cited facts its sentences."""
+"""Reflect: tiers are read in order, and cited statements answer; where a language model is set, it words the answer."""
 
 from __future__ import annotations
 
@@ -13,17 +13,13 @@ from perdure.domain.fact import Fact, FactType, LinkKind
 from perdure.domain.filter import Filter, admits
 from perdure.domain.recall import Budget, Degraded, Evidence, Query, RecallResult
 from perdure.ports.store import Selection
-from perdure.ports.tagger import Tagger
 from perdure.recall.options import RecallRequest
 from perdure.recall.pipeline import recall
-from perdure.reflect.answer import Fits, Linked, compose, compose_from_model
-from perdure.reflect.asked import read_asked
-from perdure.reflect.attribution import names_in
+from perdure.reflect.answer import Fits, compose, compose_from_model
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.directive_rules import Rules, read_directives
 from perdure.reflect.disposition import Leaning, leaning_of
 from perdure.reflect.options import ReflectOptions
-from perdure.reflect.passages import read_passages
 from perdure.reflect.reflection import MentalModelText, Reflection, ReflectionStep
 from perdure.reflect.schema import SchemaField, fill_schema, read_schema
 
@@ -32,8 +28,6 @@ if TYPE_CHECKING:
 
 ModelSearch = Callable[[str, str], Sequence[MentalModelText]]
 """(bank, question) -> the mental models that bear on it, best first, each with its evidence."""
-READ_FACTS = 25
-"""Facts of a recall that readers read."""
 _WEIGHT_OF_LINKS = 0.5
 
 
@@ -46,21 +40,6 @@ class ReflectRequest:
     directives: Sequence[str | DirectiveText] = ()
     """Those in force: the bank's and the given ones."""
     options: ReflectOptions = field(default_factory=ReflectOptions)
-
-
-def reflect(
-    recalled: RecallResult,
-    *,
-    tagger: Tagger | None = None,
-    rules: Rules = Rules(),
-    leaning: Leaning = Leaning(),
-    linked: Linked | None = None,
-    fits: Fits = lambda text: True,
-) -> Reflection:
-    """The answer that one recall gives: a short one where a reader finds it, and the facts it rests on."""
-    asked = read_asked(recalled.query, names_in(recalled), tagger)
-    passages = read_passages(recalled.recollections[:READ_FACTS], asked, tagger)
-    return compose(asked, recalled, passages, rules=rules, leaning=leaning, linked=linked, fits=fits)
 
 
 def reflect_in_tiers(
@@ -103,7 +82,7 @@ def _think(
     """What a language model makes of it; None where none is set, and then nothing of the loop is imported."""
     if components.llm is None:
         return None
-    from perdure.llm.caller import LlmOperation
+    from perdure.domain.llm_call import LlmOperation
     from perdure.reflect.loop.run import LoopRequest, think
 
     if not components.llm.serves(LlmOperation.REFLECT):
@@ -156,9 +135,8 @@ class _Run:
         return self._reflect(recall(self.components.recall, request), request)
 
     def _reflect(self, recalled: RecallResult, request: RecallRequest) -> Reflection:
-        return reflect(
+        return compose(
             recalled,
-            tagger=self.components.tagger,
             rules=self.rules,
             leaning=self.leaning,
             linked=lambda ids, most: self._follow(request, ids, most),

@@ -68,10 +68,8 @@ class DirectiveUse:
 class ReflectionTrace:
     """How an answer came about."""
 
-    kind: str = ""
-    """What kind of question was read."""
     reader: str = ""
-    """Which reader gave the short answer; empty when none did."""
+    """What gave the short answer; empty when nothing did."""
     steps: tuple[ReflectionStep, ...] = ()
     directives: tuple[DirectiveUse, ...] = ()
     disposition: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Structured output: each property of a response schema is read as a question and filled by the readers, null where memory has nothing."""
+"""Structured output: each property of a response schema is asked for by itself and filled from what is cited, null where memory has nothing."""
 
 from __future__ import annotations
 
@@ -8,34 +8,14 @@ from dataclasses import dataclass
 
 from perdure.domain.item import check_text
 from perdure.errors import InvalidInput
-from perdure.reflect.readers.how_many import WORDS
-from perdure.reflect.readers.when import stated_time
 from perdure.reflect.reflection import Reflection
 from perdure.text.terms import index_terms
-from perdure.text.wordlist import word_set
 
 TYPES = ("string", "number", "integer", "boolean", "array", "object")
 MAX_FIELDS = 32
 MAX_DEPTH = 4
-_ANSWER = word_set("answer result response value reply")
-_TEXT = word_set("text summary explanation details")
-_QUESTION = re.compile(
-    r"^(?:who|whom|whose|where|when|what|which|why|how|is|are|was|were|do|does|did|has|have|had|can|will|would|name|list)\b.*",
-    re.IGNORECASE,
-)
-_HEADS = (
-    (re.compile(r"^(?:who|person|author|owner|speaker|manager|partner)$|_by$"), "Who is the {words}?"),
-    (
-        re.compile(r"^(?:where|city|country|location|place|address|home|hometown)$"),
-        "Where is it, the {words}?",
-    ),
-    (re.compile(r"^(?:when|date|day|year|month|time)$|_(?:date|on|at|day|year)$"), "When was the {words}?"),
-    (re.compile(r"^(?:why|reasons?|cause)$"), "Why, for what {words}?"),
-    (re.compile(r"^(?:age|years_old)$"), "How old, what {words}?"),
-    (re.compile(r"^(?:number_of_|num_|count_of_|how_many_)|_count$|^count$"), "How many {words}?"),
-    (re.compile(r"^(?:duration|how_long)$"), "How long, what {words}?"),
-)
-_COUNTED = re.compile(r"^(?:number_of_|num_|count_of_|how_many_)|_count$")
+_ANSWER = frozenset({"answer", "result", "response", "value", "reply"})
+_TEXT = frozenset({"text", "summary", "explanation", "details"})
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 
@@ -177,70 +157,59 @@ def _value(field: SchemaField, query: str, whole: Reflection, ask: Callable[[str
 
 
 def question_of(field: SchemaField, query: str) -> str:
-    """The question that a property stands for: its description where that asks, else by its name, with what was asked beside it."""
+    """Return the question that a property stands for: its description where that asks, else its name next to what was asked."""
     description = " ".join(field.description.split())
-    if _QUESTION.match(description) and (description.endswith("?") or len(description.split()) > 2):
+    if description.endswith("?"):
         return description
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", field.name).replace("_", " ").replace("-", " ").lower()
-    name = re.sub(r"\W+", "_", words)
-    if field.kind == "boolean":
-        return f"Is it {words}? {query}"
-    head = next((head for pattern, head in _HEADS if pattern.search(name)), None)
-    if head is None:
-        head = "When was the {words}?" if field.date_format else "What are all the {words}?" if field.kind == "array" else "What is the {words}?"  # fmt: skip
-    thing = _COUNTED.sub("", name).replace("_", " ") if "many" in head else words
-    return " ".join(filter(None, (head.format(words=thing), query, description)))
+    return " ".join(filter(None, (f"{words}:", query, description)))
 
 
 def _array(field: SchemaField, reflection: Reflection) -> list[object] | None:
     item = field.item or SchemaField(name=field.name, kind="string")
-    texts = reflection.values or ((reflection.answer,) if reflection.answer else ())
+    texts = reflection.values or tuple(sentence.text for sentence in reflection.sentences)
     values = [_scalar(item, reflection, text) for text in texts]
     valid = [value for value in values if value is not None and _is_valid(item, value)]
     return valid or None
 
 
 def _scalar(field: SchemaField, reflection: Reflection, answer: str | None) -> object:
+    """Return the value: the short answer, else what the first statement says; a boolean is left to a language model."""
+    text = answer or next((sentence.text for sentence in reflection.sentences), "")
     if field.choices:
-        return _choice(field, reflection, answer)
+        return _choice(field, text)
     if field.date_format:
         return _date(field, reflection)
     if field.kind == "boolean":
-        words = (answer or "").lower().split()
-        return True if "yes" in words else False if "no" in words else None
+        return None
     if field.kind in ("number", "integer"):
-        return read_number(answer or "", whole=field.kind == "integer")
-    return answer
+        return read_number(text, whole=field.kind == "integer")
+    return text or None
 
 
-def _choice(field: SchemaField, reflection: Reflection, answer: str | None) -> object:
-    """The choice whose words stand in the answer, else in its first sentence."""
-    for text in (answer or "", *(sentence.text for sentence in reflection.sentences[:1])):
-        terms = set(index_terms(text))
-        for choice in field.choices:
-            own = set(index_terms(str(choice)))
-            if own and own <= terms:
-                return choice
-    return None
+def _choice(field: SchemaField, text: str) -> object:
+    """Return the only choice whose words stand in the text."""
+    terms = index_terms(text).keys()
+    said = [choice for choice in field.choices if (own := index_terms(str(choice)).keys()) and own <= terms]
+    return said[0] if len(said) == 1 else None
 
 
 def _date(field: SchemaField, reflection: Reflection) -> str | None:
-    """When the first fact surely happened."""
+    """Return when the first fact surely happened."""
     for source in reflection.based_on[:1]:
-        window = stated_time(source.fact)
-        start = window.start if window is not None else None
+        start = None if source.fact.has_unsure_date else source.fact.occurred_start
         if start is not None:
             return start.date().isoformat() if field.date_format == "date" else start.isoformat()
     return None
 
 
 def read_number(text: str, *, whole: bool = False) -> int | float | None:
-    """The first number in a text, in digits or words."""
-    match = _NUMBER.search(text)
-    if match is not None:
-        value = float(match[0].replace(",", ""))
-        return int(value) if value.is_integer() else None if whole else value
-    return next((WORDS[word] for word in re.findall(r"[a-z]+", text.lower()) if word in WORDS), None)
+    """Return the number of a text that has exactly one."""
+    numbers = _NUMBER.findall(text)
+    if len(numbers) != 1:
+        return None
+    value = float(numbers[0].replace(",", ""))
+    return int(value) if value.is_integer() else None if whole else value
 
 
 def _is_valid(field: SchemaField, value: object) -> bool:

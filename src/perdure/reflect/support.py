@@ -21,13 +21,18 @@ from perdure.errors import InvalidInput, ModelError
 from perdure.extract.local.language import language_of
 from perdure.ports.reranker import Reranker
 from perdure.recall.evidence import HIGH_LOGIT, LOGITS, clamp, probability
-from perdure.reflect.readers.how_many import WORDS
 from perdure.text.terms import STOP_WORDS, fold, index_terms
 
 FILE = "support.toml"
 CROSS, BARE = "cross", "words"
 MAX_CHARACTERS = 4000
 """Of a passage that the cross-encoder reads."""
+WORDS = {
+    word: number
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split()
+    )
+} | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "once": 1, "twice": 2, "thrice": 3, "dozen": 12}
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _SUBJECT = re.compile(

@@ -56,7 +56,6 @@ def plain_recall(result: RecallResult) -> dict[str, Any]:
             "entities": list(result.query.entity_names),
             "window": plain(result.query.window),
             "anchors": list(result.query.anchors),
-            "stance": result.query.stance.value,
         },
         "degraded": plain(result.degraded),
         "timings_ms": {time.stage: round(time.milliseconds, 3) for time in result.timings},
@@ -93,7 +92,6 @@ def plain_reflection(reflection: Reflection) -> dict[str, Any]:
             for number, one in enumerate(reflection.based_on, start=1)
         ],
         "trace": {
-            "kind": trace.kind,
             "reader": trace.reader,
             "steps": [
                 {"tool": step.tool, "facts": len(step.fact_ids), "evidence": step.evidence.value}

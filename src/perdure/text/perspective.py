@@ -14,7 +14,11 @@ _TOLD = re.compile(
     r"|\byour (?:previous|last|earlier) (?:answer|reply|message|suggestion|recommendation)s?\b",
     re.IGNORECASE,
 )
-_FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|myself)\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(
+    r"\b(?:I|me|my|mine|myself|we|our|ours|ich|mich|mir|mein(?:e[mnrs]?)?|wir|uns|unser(?:e[mnrs]?)?|yo|mí|mis?|conmigo|nosotr[oa]s|nuestr[oa]s?|je|moi|mon|mes|nous|notre|nos)\b"
+    r"|\bj['’](?=\w)",
+    re.IGNORECASE,
+)
 
 
 def asked_roles(question: str) -> frozenset[str]:
@@ -22,3 +26,8 @@ def asked_roles(question: str) -> frozenset[str]:
     if _TOLD.search(question):
         return AGENT_ROLES
     return USER_ROLES if _FIRST_PERSON.search(question) else frozenset()
+
+
+def speaks_of_asker(question: str) -> bool:
+    """Return whether a question is in the first person."""
+    return _FIRST_PERSON.search(question) is not None

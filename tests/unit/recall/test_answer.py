@@ -8,7 +8,7 @@ import pytest
 
 from perdure.domain.fact import Fact
 from perdure.recall.answer import timelines
-from perdure.recall.standing import conflicts
+from perdure.recall.current import conflicts
 
 
 def fact(fact_id: str, **fields: object) -> Fact:

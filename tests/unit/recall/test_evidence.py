@@ -22,7 +22,7 @@ from perdure.recall.evidence import (
 MODELS = {"reranker": "ms-marco-minilm-l-12-v2", "embedder": "e5-small-v2"}
 GOOD = FactSignals(
     logit=8.5, late=0.8, cosine=0.9, nearby=0.9, bm25=9.0, covered=1.0, channels=5, score=0.999, names=1.0,
-    speaker=True, states=True, answers=True,
+    speaker=True,
 )  # fmt: skip
 POOR = FactSignals(
     logit=-9.0, late=0.4, cosine=0.78, nearby=0.78, bm25=0.5, covered=0.2, channels=2, score=0.05
@@ -68,7 +68,7 @@ covered = 1.0
 
 
 def asked(*facts: FactSignals, **question: float) -> QuestionSignals:
-    fields = {"terms": 3, "entities": 1, "slot": True, **question}
+    fields = {"terms": 3, "entities": 1, **question}
     return QuestionSignals(facts=facts, **fields)  # type: ignore[arg-type]
 
 
@@ -87,21 +87,19 @@ def test_what_speaks_for_a_fact_never_lowers_its_probability(name: str, field: s
 
 
 @pytest.mark.parametrize("name", ["cross", "late", "words", "bare"])
-@pytest.mark.parametrize("doubt", ["stale", "conflicts", "unsure"])
-def test_a_first_fact_that_is_over_doubtful_or_contradicted_lowers_the_confidence(
-    name: str, doubt: str
-) -> None:
+@pytest.mark.parametrize("doubt", ["stale", "unsure"])
+def test_a_first_fact_that_is_over_or_doubtful_lowers_the_confidence(name: str, doubt: str) -> None:
     calibration = read_calibrations().by_name[name]
     sure, doubtful = asked(GOOD, POOR), asked(replace(GOOD, **{doubt: True}), POOR)
     assert confidence(doubtful, calibration) < confidence(sure, calibration)
 
 
 @pytest.mark.parametrize("name", ["cross", "late", "words", "bare"])
-def test_a_clear_answer_is_strong_with_and_without_the_cross_encoder_and_a_poor_one_is_nothing(
+def test_a_clear_answer_is_likely_with_and_without_the_cross_encoder_and_a_poor_one_is_nothing(
     name: str,
 ) -> None:
     calibration = read_calibrations().by_name[name]
-    assert judge(asked(GOOD, POOR), calibration, ["1", "2"]).level is Evidence.STRONG
+    assert judge(asked(GOOD, POOR), calibration, ["1", "2"]).confidence > 0.7
     poor = judge(asked(POOR, POOR, uncovered=0.8), calibration, ["1", "2"])
     assert poor.level is Evidence.NONE
     assert max(poor.relevances.values()) < calibration.floor

@@ -21,6 +21,10 @@ FACTS = {
 TITLES = {"d1": "Blue Lake (band)", "d2": "Nora Quist", "d3": "Old Tower"}
 
 
+def blended(pool: list[Candidate], blend: Blend) -> list[Candidate]:
+    return blend_relevance(pool, blend, cheap_strengths(pool, blend))
+
+
 def pool(facts: dict[str, Fact], **strengths: float) -> list[Candidate]:
     candidates = [
         Candidate(fact_id=name, fact=facts[name], fields=ranking_fields(facts[name])) for name in strengths
@@ -117,7 +121,7 @@ def test_unread_candidates_count_as_the_weakest_read() -> None:
     weak = Candidate(fact_id="b", ranks=ranks(21.0), logits=(-6.0,))
     unread = Candidate(fact_id="c", ranks=ranks(41.0))
     strengths = {
-        c.fact_id: c.strength for c in blend_relevance([read, weak, unread], Blend(channels={"keyword": 4.0}))
+        c.fact_id: c.strength for c in blended([read, weak, unread], Blend(channels={"keyword": 4.0}))
     }
     assert strengths["a"] == pytest.approx(3.0 - 4.0)
     assert strengths["b"] == pytest.approx(-6.0 - 2.0)
@@ -127,7 +131,7 @@ def test_unread_candidates_count_as_the_weakest_read() -> None:
 def test_whose_words_count_adds_its_weight() -> None:
     plain, marked = Candidate(fact_id="a"), Candidate(fact_id="b", by_role=True)
     assert cheap_strengths([plain, marked], Blend(role=3.0)) == [0.0, 3.0]
-    assert [c.fact_id for c in blend_relevance([plain, marked], Blend(role=3.0))] == ["b", "a"]
+    assert [c.fact_id for c in blended([plain, marked], Blend(role=3.0))] == ["b", "a"]
 
 
 def test_without_a_blend_what_was_read_goes_before_what_was_not() -> None:
@@ -135,6 +139,6 @@ def test_without_a_blend_what_was_read_goes_before_what_was_not() -> None:
         Candidate(fact_id="a"), Candidate(fact_id="b", logits=(-1.0,)), Candidate(fact_id="c", logits=(2.0,)),
         Candidate(fact_id="d"),
     )  # fmt: skip
-    ordered = blend_relevance([unread, weak, strong, last], Blend())
+    ordered = blended([unread, weak, strong, last], Blend())
     assert [c.fact_id for c in ordered] == ["c", "b", "a", "d"]
     assert [c.relevance for c in ordered] == sorted((c.relevance for c in ordered), reverse=True)

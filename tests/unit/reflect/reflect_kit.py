@@ -9,13 +9,10 @@ from datetime import UTC, datetime
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Evidence, Query, RecallResult, Recollection
 from perdure.domain.time import Window
-from perdure.models.spacy_tagger import choose_tagger
-from perdure.reflect.pipeline import reflect
+from perdure.reflect.answer import compose
 from perdure.reflect.reflection import Reflection
-from perdure.text.stance import read_stance
 
 NOW = datetime(2026, 6, 10, 12, tzinfo=UTC)
-TAGGER = choose_tagger("auto")
 
 
 def fact(text: str, number: int = 1, **fields: object) -> Fact:
@@ -30,9 +27,7 @@ def recalled(
     """A recall that gave these facts, in this order."""
     rows = [one if isinstance(one, Fact) else fact(one, place) for place, one in enumerate(facts, start=1)]
     return RecallResult(
-        query=Query(
-            text=question, content=question, asked_at=NOW, asker=asker, stance=read_stance(question).stance
-        ),
+        query=Query(text=question, content=question, asked_at=NOW, asker=asker),
         recipe="default",
         recollections=tuple(
             Recollection(fact=one, score=0.97 - 0.05 * place, citation=place + 1, evidence=evidence)
@@ -44,7 +39,7 @@ def recalled(
 
 def answered(question: str, *facts: Fact | str) -> Reflection:
     """What reflect answers from these facts alone."""
-    return reflect(recalled(question, facts), tagger=TAGGER)
+    return compose(recalled(question, facts))
 
 
 def day(year: int, month: int, number: int) -> Window:

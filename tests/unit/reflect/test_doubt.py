@@ -10,7 +10,7 @@ import pytest
 from perdure import Fact, FactType, Filter, InvalidInput, Link, LinkKind, Recollection
 from perdure.domain.time import AsOf
 from perdure.ports.store import Features, NewFact
-from perdure.recall.doubt import doubts, is_lasting
+from perdure.recall.doubt import doubts
 from perdure.recall.recipes.default import DEFAULT, FAST
 from perdure.retain.commit import Closure, FactChanges, commit
 from tests.support.memory_store import MemoryStore
@@ -130,7 +130,7 @@ def test_facts_that_cause_each_other_end_the_search() -> None:
 def test_what_happened_is_not_undone_by_the_end_of_its_cause() -> None:
     store = stored(
         fact("a", "Ann works at Feedzai."),
-        fact("b", "Ann bought a flat."),
+        fact("b", "Ann bought a flat.", occurred_start=NOW, occurred_end=NOW),
         links=(("a", "b"),),
         ended=("a",),
     )
@@ -153,16 +153,3 @@ def test_an_opinion_is_doubtful_when_a_support_of_it_was_taken_back() -> None:
     bank.engine.facts.invalidate(BANK, second)
     (one,) = bank.engine.recall(BANK, "tea", types=["opinion"])
     assert one.doubt == "rests on “Ann loves tea with milk”, which was wrong"
-
-
-@pytest.mark.parametrize(
-    ("text", "lasting"),
-    [
-        ("Ann's commute takes 20 minutes.", True),
-        ("Ann is living with Bea.", True),
-        ("Ann was sad and stayed at home.", False),
-        ("Ann moved to Lisbon.", False),
-    ],
-)
-def test_states_last_and_events_do_not(text: str, lasting: bool) -> None:
-    assert is_lasting(fact("f", text)) is lasting

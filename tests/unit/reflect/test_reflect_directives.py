@@ -6,11 +6,11 @@ import pytest
 
 from perdure.domain.recall import Evidence
 from perdure.errors import InvalidInput
+from perdure.reflect.answer import compose
 from perdure.reflect.directive_rules import read_directives
 from perdure.reflect.options import ReflectOptions
-from perdure.reflect.pipeline import reflect
 from perdure.reflect.reflection import NO_ANSWER, Reflection
-from tests.unit.reflect.reflect_kit import TAGGER, fact, recalled
+from tests.unit.reflect.reflect_kit import fact, recalled
 
 FACTS = (
     fact("Tove planted tulips.", 1, source_text="I planted tulips"),
@@ -20,7 +20,7 @@ FACTS = (
 
 def said(*directives: str, evidence: Evidence = Evidence.STRONG) -> Reflection:
     result = recalled("What did Tove plant?", FACTS, evidence)
-    return reflect(result, tagger=TAGGER, rules=read_directives(directives))
+    return compose(result, rules=read_directives(directives))
 
 
 def test_one_sentence_is_one_sentence() -> None:
@@ -44,7 +44,7 @@ def test_a_rule_with_a_condition_is_left_to_a_model() -> None:
 
 
 def test_dates_are_cited() -> None:
-    assert "said on 10 June 2026" in said("Always cite dates.").sentences[0].text
+    assert "said on 2026-06-10" in said("Always cite dates.").sentences[0].text
 
 
 def test_sources_are_quoted() -> None:

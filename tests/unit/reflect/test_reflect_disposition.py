@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from perdure.domain.bank import Disposition
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Evidence
+from perdure.reflect.answer import compose
 from perdure.reflect.disposition import HEDGE, leaning_of
-from perdure.reflect.pipeline import reflect
 from perdure.reflect.reflection import Reflection
-from tests.unit.reflect.reflect_kit import TAGGER, fact, recalled
+from tests.unit.reflect.reflect_kit import fact, recalled
 
 QUESTION = "What did Nils bake?"
 LOAF = fact(
@@ -21,9 +22,8 @@ LOAF = fact(
 
 
 def said(disposition: Disposition, evidence: Evidence = Evidence.STRONG, loaf: Fact = LOAF) -> Reflection:
-    return reflect(
+    return compose(
         recalled(QUESTION, [loaf], evidence),
-        tagger=TAGGER,
         leaning=leaning_of(disposition),
         linked=lambda ids, most: [fact("Nils bought a mill.", 2)][:most],
     )
@@ -62,12 +62,11 @@ def test_little_literalism_adds_what_follows_over_links() -> None:
     assert followed.sentences[1].fact_ids == ("f2",)
 
 
-def test_literalism_leaves_out_a_count_that_nobody_said() -> None:
-    facts = [
-        fact(f"Nils baked a {kind} loaf.", n) for n, kind in enumerate(("rye", "corn", "spelt"), start=1)
-    ]
-    result = recalled("How many loaves did Nils bake?", facts)
-    literal = reflect(result, tagger=TAGGER, leaning=leaning_of(Disposition(literalism=5, bias_strength=1.0)))
+def test_literalism_leaves_out_a_value_that_nobody_said() -> None:
+    dated = replace(LOAF, occurred_start=datetime(2026, 5, 1, tzinfo=UTC))
+    result = recalled("How many days ago did Nils bake?", [dated])
+    assert compose(result).answer == "40 days, since 2026-05-01"
+    literal = compose(result, leaning=leaning_of(Disposition(literalism=5, bias_strength=1.0)))
     assert literal.answer is None
     assert literal.sentences
 

@@ -356,12 +356,12 @@ def test_structured_values_that_nobody_said_are_null() -> None:
     }
 
 
-def test_a_structure_that_stays_wrong_is_filled_by_the_readers() -> None:
+def test_a_structure_that_stays_wrong_is_filled_from_what_is_cited() -> None:
     wrong = done(("Ann lives in Lisbon.", ["F1"]), structured={"city": 7})
     loop = Loop([wrong, wrong])
     told_home(loop)
     reflection = loop.engine.reflect("b", ASK, response_schema=SCHEMA)
-    assert reflection.structured is None or reflection.structured["city"] in (None, "Lisbon")
+    assert reflection.structured is None or "Lisbon" in str(reflection.structured["city"])
     assert reflection.trace.model == "scripted"
 
 

@@ -21,7 +21,8 @@ from perdure.contrib.assistants.settings import (
     project_folder,
 )
 from perdure.errors import InvalidInput
-from perdure.surfaces.plugins.cli import AsJson, bank_of, emit, load_settings, mcp
+from perdure.surfaces.plugins.cli import AsJson, emit, load_settings, mcp
+from perdure.surfaces.plugins.process import bank_of
 
 PLUGIN = "perdure@perdure"
 

@@ -13,7 +13,7 @@ from perdure.contrib.hindsight.bodies import Body, DeleteResponse, ListLimit, Of
 from perdure.contrib.hindsight.clients import StrictClients
 from perdure.domain.webhook import CONSOLIDATION_COMPLETED, Webhook, WebhookDelivery, WebhookHttp
 from perdure.errors import InvalidInput
-from perdure.surfaces.rest.service import AdminBank, Resource, Serving, reply
+from perdure.surfaces.plugins.rest import AdminBank, Resource, Serving, reply
 
 router = Resource("Webhooks", "/v1/default/banks/{bank_id}/webhooks")
 

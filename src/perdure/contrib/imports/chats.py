@@ -12,10 +12,19 @@ from typing import Any
 from perdure.contrib.imports.chatgpt import spoken_messages
 from perdure.domain.item import AGENT_ROLES, check_text
 from perdure.errors import InvalidInput
+from perdure.extending import (
+    SILENT_ROLES,
+    STAMP_PATTERN,
+    DayOrder,
+    as_message,
+    decide_day_order,
+    read_message,
+    read_moment,
+    read_stamp,
+    role_of,
+    speaker_of,
+)
 from perdure.ports.import_source import ChatReading
-from perdure.retain.messages import SILENT_ROLES, as_message, read_message, role_of, speaker_of
-from perdure.text.moments import read_moment
-from perdure.text.stamps import STAMP_PATTERN, DayOrder, decide_day_order, read_stamp
 
 _TEXT = ("text", "content", "message", "body")
 _WHO = ("speaker", "name", "sender", "author", "from", "role")

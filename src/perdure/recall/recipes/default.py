@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perdure.recall.answers import AnswerPreference
-from perdure.recall.recipe import Blend, ChannelSpec, Recipe, View, ViewSpec, channel_specs
+from perdure.recall.recipe import Blend, Recipe, View, ViewSpec, channel_specs
 from perdure.recall.score import BoostScoring
-
-SLOT_HITS = 10
-"""Statements of the slot that is asked for, the newest first."""
 
 DEFAULT = Recipe(
     name="default",
-    channels=(
-        *channel_specs("semantic", "neighbourhood", "keyword", "graph", "temporal"),
-        ChannelSpec(name="slot", limit=SLOT_HITS),
-    ),
+    channels=channel_specs("semantic", "neighbourhood", "keyword", "graph", "temporal"),
     late=True,
     cross_pool=12,
     views=(ViewSpec(View.FULL), ViewSpec(View.OWN, first=4)),
@@ -31,20 +24,10 @@ DEFAULT = Recipe(
         titles=3.0,
         links=1.0,
         speaker=0.5,
-        role=3.0,
-        slot=6.0,
+        role=4.0,
         cover=3.0,
     ),
-    answers=AnswerPreference(
-        stated=8.0,
-        told=60.0,
-        named=8.0,
-        of_another=0.25,
-        elsewhere=0.7,
-        no_value=0.1,
-        supposed=0.3,
-        too_late=0.001,
-    ),
+    ended=0.1,
     doubt=0.5,
     scoring=BoostScoring(on_odds=True),
 )

@@ -11,7 +11,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from perdure.domain.fact import Fact
-from perdure.domain.recall import Candidate, RecallResult, Recollection, StageTime, Stance
+from perdure.domain.recall import Candidate, RecallResult, Recollection, StageTime
 from perdure.reflect.reflection import MODEL_STEP, Reflection, ReflectionStep, ReflectionTrace
 from perdure.surfaces.cli.draw import EVIDENCE_STYLE, day, plural, provenance, span, statement, table
 from perdure.surfaces.plain import total_milliseconds
@@ -30,7 +30,6 @@ _COLOURS = {
     "understand": "cyan", "search": "blue", "fuse": "white", "outline": "bright_white", "rerank": "magenta",
     "score": "green", "hydrate": "yellow", "diversify": "bright_blue", "judge": "bright_cyan", "fit": "bright_green",
 }  # fmt: skip
-_ASKED = {Stance.PAST: "what was so", Stance.ANY: "what is or was so"}
 LEAST_SHARE = 0.01
 """Stages below this share of the whole are told together."""
 
@@ -175,8 +174,6 @@ def understood(result: RecallResult) -> list[Text]:
         asked = span(start, end) if start and end else f"{day(start) or '…'} to {day(end) or '…'}"
         anchored = f" (anchored at {', '.join(query.anchors)})" if query.anchors else ""
         lines.append(Text(f"time: {asked}{anchored}", style="dim"))
-    if query.stance is not Stance.NOW:
-        lines.append(Text(f"asks for: {_ASKED[query.stance]}", style="dim"))
     return lines
 
 
@@ -283,8 +280,7 @@ def draw_reflection(console: Console, answer: Reflection, *, explain: bool = Fal
 
 def draw_thinking(console: Console, trace: ReflectionTrace) -> None:
     """How an answer came about, a line each."""
-    lines = [f"asked for: {trace.kind or 'what a mental model tells'}"] if not trace.model else []
-    lines += [f"answered by: {trace.model} ({trace.prompt})"] if trace.model else []
+    lines = [f"answered by: {trace.model} ({trace.prompt})"] if trace.model else []
     lines += [f"read by: {trace.reader}"] if trace.reader else []
     lines += [_told_step(step) for step in trace.steps]
     lines += [*trace.disposition, *map(str, trace.directives), *trace.notes]

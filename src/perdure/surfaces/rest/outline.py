@@ -23,7 +23,7 @@ _OF_RECALL = ("recipe", "evidence", "confidence", "abstained_because", "tokens",
 _OF_REFLECTION = (
     "text", "answer", "values", "sentences", "structured", "evidence", "usage",
 )  # fmt: skip
-_OF_TRACE = ("kind", "reader", "directives", "disposition", "notes", "model", "prompt", "degraded")
+_OF_TRACE = ("reader", "directives", "disposition", "notes", "model", "prompt", "degraded")
 _OF_STEP = (
     "tool", "query", "evidence", "milliseconds", "refused", "input_tokens", "output_tokens",
 )  # fmt: skip
