@@ -23,8 +23,8 @@ from job_worker import BANKS, ITEMS, PATIENCE, make_runner
 from perdure.domain.item import Item, RetainResult
 from perdure.domain.operation import OperationStatus
 from perdure.errors import Conflict
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-from perdure.forget.target import Target
 from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.records import STEP, scrub
 from perdure.jobs.retain_job import RetainJob

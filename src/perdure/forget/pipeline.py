@@ -13,6 +13,7 @@ from perdure.domain.item import REFINED_DOCUMENT, UNFINISHED_DOCUMENT
 from perdure.domain.observation import SCOPES_RECORD
 from perdure.domain.record import Record
 from perdure.forget.names import forget_names
+from perdure.forget.options import Target
 from perdure.forget.scrub import (
     ErasedWords,
     Wordings,
@@ -25,7 +26,7 @@ from perdure.forget.scrub import (
     wordings_of,
 )
 from perdure.forget.speakers import forget_speakers
-from perdure.forget.target import LAST_ERASURE, Forgotten, Target
+from perdure.forget.target import LAST_ERASURE, Forgotten
 from perdure.forget.vectors import contexts_without
 from perdure.history import mark_changed, release_from_erased
 from perdure.ports.store import FactsWhere, Store, Traces, Transaction, raise_damaged

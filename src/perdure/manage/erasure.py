@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from perdure.domain.filter import Filter
 from perdure.errors import ModelError
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
 from perdure.forget.preview import ForgetPreview, preview_forget
-from perdure.forget.target import Forgotten, Target
+from perdure.forget.target import Forgotten
 from perdure.jobs.background import Background
 from perdure.jobs.outbox import scrub_deliveries
 from perdure.jobs.records import scrub

@@ -22,8 +22,8 @@ from perdure.domain.note import (
     note_window,
     read_note,
 )
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-from perdure.forget.target import Target
 from perdure.reflect.erasure import scrub_records
 from perdure.reflect.notes.write import NOTE_PENDING
 from perdure.stores.notes_folder import NotesFolder
