@@ -183,6 +183,8 @@ class RetainResult:
     passed_over: tuple[PassedOver, ...] = ()
     """What of the content was not retained: tool calls, images, empty texts, dates that could not be read."""
     fell_back: tuple[FellBack, ...] = ()
+    masked: Mapping[str, int] = field(default_factory=dict)
+    """Format of a secret, such as "github token" -> how many of it were masked before anything was stored."""
     timings: tuple[StageTime, ...] = ()
 
     def __str__(self) -> str:
@@ -193,6 +195,7 @@ class RetainResult:
             (len(self.retired), "retired"),
             (self.unchanged, "unchanged"),
             (len(self.passed_over), "passed over"),
+            (sum(self.masked.values()), "secrets masked"),
             (sum(one.turns for one in self.fell_back), "turns without the language model"),
         )
         parts += [f"{count} {name}" for count, name in counted if count]

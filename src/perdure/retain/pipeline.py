@@ -25,6 +25,7 @@ from perdure.retain.embed import BackgroundEmbedder
 from perdure.retain.entities import resolve_entities
 from perdure.retain.features import make_features
 from perdure.retain.link import causal_links, semantic_links, temporal_links
+from perdure.retain.masking import mask_request
 from perdure.retain.offer import bank_context
 from perdure.retain.plan import Plan, plan_documents
 from perdure.retain.request import RetainRequest
@@ -61,6 +62,7 @@ def retain_items(
     trace = Trace()
     now = components.clock()
     store, bank = components.store, request.bank
+    request = mask_request(store, request)
     with trace.stage("plan"), store.reading(bank) as reading:
         plans = plan_documents(reading, request, now)
     with _keeping_text(store, bank, plans) if within is None else nullcontext():
@@ -70,7 +72,9 @@ def retain_items(
         receipt = commit(
             store, prepared.changes, within=_telling(partial(_call_all, hooks), prepared.fell_back)
         )
-    return replace(_result(plans, prepared, receipt, trace), passed_over=request.passed_over)
+    return replace(
+        _result(plans, prepared, receipt, trace), passed_over=request.passed_over, masked=request.masked
+    )
 
 
 def _telling(within: Within, fell_back: tuple[FellBack, ...]) -> Within:
