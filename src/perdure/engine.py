@@ -95,7 +95,7 @@ class Perdure:
         self._erasure = Erasure(reflecting, background)
         self.facts = Facts(retaining)
         self.documents = Documents(retaining, background)
-        self.entities = Entities(retaining)
+        self.entities = Entities(retaining, self._erasure.unlink)
         self.opinions = Opinions(reflecting)
         self.observations = Observations(store, clock)
         self.models = MentalModels(reflecting, background.refresh)
@@ -285,13 +285,26 @@ class Perdure:
         document_id: str | None = None,
         entity_id: str | None = None,
         everything: bool = False,
+        keep: Sequence[str] = (),
+        around: bool = False,
     ) -> Forgotten:
         """Erase one of these for good, or with `everything` the whole bank, with all that quotes it.
+
+        With an entity go all statements and passages that mention it, by membership or by name; facts of `keep` stay, with
+        `[removed]` in the place of the name. With `around`, titles, contexts, tags and entities go that share words with
+        an erased fact.
 
         The result says how many facts went and whether their traces in the files are cleared or pending. Pending ones
         are cleared in the background; the next open, or another call, resumes that.
         """
-        target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
+        target = Target(
+            fact_id=fact_id,
+            document_id=document_id,
+            entity_id=entity_id,
+            everything=everything,
+            keep=frozenset(keep),
+            around=around,
+        )
         return self._erasure.forget(check_bank_id(bank), target)
 
     @verb(WRITE)  # it locks the bank for writing
@@ -303,9 +316,18 @@ class Perdure:
         document_id: str | None = None,
         entity_id: str | None = None,
         everything: bool = False,
+        keep: Sequence[str] = (),
+        around: bool = False,
     ) -> ForgetPreview:
         """Return what `forget` with the same arguments would erase, and lock the bank for writing meanwhile."""
-        target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
+        target = Target(
+            fact_id=fact_id,
+            document_id=document_id,
+            entity_id=entity_id,
+            everything=everything,
+            keep=frozenset(keep),
+            around=around,
+        )
         return self._erasure.preview(check_bank_id(bank), target)
 
     @local("a recipe contains functions; pass a recipe by its name")

@@ -20,6 +20,11 @@ DATA_ROLES = frozenset({"tool", "function"})
 USER_ROLES = frozenset({"user", "human"})
 SPEAKER = "speaker"
 """Kind of the records that name the people who speak in a bank, with the role of those who came as its user."""
+HASH_KEY = "hash_key"
+"""Kind and id of the record with the random key of the ids that a bank makes from content.
+
+Every erasure deletes it: the next retain makes another, and ids made before tell nothing of their content any more.
+"""
 UNFINISHED_DOCUMENT = "unfinished_document"
 """Kind of the records that name documents whose text is stored, but whose facts a model could not make yet."""
 

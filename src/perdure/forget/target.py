@@ -19,11 +19,19 @@ class Target:
     document_id: str | None = None
     entity_id: str | None = None
     everything: bool = False
+    keep: frozenset[str] = frozenset()
+    """Facts that mention the entity and stay, with `[removed]` in the place of its name."""
+    around: bool = False
+    """Whether titles, contexts, tags and entities that share words with erased facts go too."""
+    unlink: bool = False
+    """Whether the entity alone goes and the facts that mention it stay."""
 
     def __post_init__(self) -> None:
         named = [self.fact_id, self.document_id, self.entity_id]
         if sum(part is not None for part in named) + self.everything != 1:
             raise InvalidInput("forget", "exactly one of fact_id, document_id, entity_id, everything")
+        if self.keep and self.entity_id is None:
+            raise InvalidInput("keep", "an entity that is forgotten")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +40,8 @@ class Forgotten:
 
     facts: int = 0
     """How many facts went."""
+    kept: int = 0
+    """Facts that the caller kept, without the name."""
     existed: bool = True
     """False when the target was not there, perhaps because it went before."""
     traces: Traces = Traces.CLEARED
@@ -42,3 +52,5 @@ class Forgotten:
     """Whether the content was encrypted and its keys are destroyed: traces of its texts are unreadable, wherever they are."""
     pending: tuple[str, ...] = ()
     """What may still be found and until when, a sentence each; nothing when traces are cleared."""
+    mentions_left: int | None = None
+    """How many texts of the bank still have the name of a forgotten entity, counted afterwards; None when none was forgotten."""

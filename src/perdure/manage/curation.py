@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from perdure.domain.fact import Document, Entity, Fact
+from perdure.domain.fact import RESTATED, RESTATED_AS, Document, Entity, Fact
 from perdure.domain.item import check_tags, check_text
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, NotFound
@@ -46,10 +46,6 @@ _FIXED = frozenset(
         "source_fact_ids",
     ]
 )
-RESTATED = "restated"
-RESTATED_AS = "restated_as"
-"""Kind of the records that name, under the id of a fact whose text was changed, the fact that says it now; ids alone."""
-"""Why a fact whose text was changed is invalid."""
 _FIELD_TYPES = field_types(Fact)
 CHANGEABLE = frozenset(_FIELD_TYPES) - _FIXED
 

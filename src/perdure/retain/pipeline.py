@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 
 from perdure.domain.fact import Fact
-from perdure.domain.item import UNFINISHED_DOCUMENT, FellBack, RetainResult, Superseded
+from perdure.domain.item import HASH_KEY, UNFINISHED_DOCUMENT, FellBack, RetainResult, Superseded
 from perdure.domain.observation import SCOPES_RECORD
 from perdure.domain.record import Record
 from perdure.domain.trace import Trace
@@ -180,7 +180,7 @@ def prepare_changes(
             Proof(drawn.merged[draft.fact.id], draft.fact.document_id, draft.fact.chunk_id, now)
             for draft in drawn.duplicates
         ],
-        records=[*speakers, *_scope_records(bank, plans)],
+        records=[*speakers, *_scope_records(bank, plans), *_new_hash_key(bank, plans)],
         removed_records=[(UNFINISHED_DOCUMENT, plan.document.id) for plan in plans if plan.unfinished],
     )
     return PreparedChanges(
@@ -200,6 +200,12 @@ def _named(plans: Sequence[Plan], fallback: LocalFallback) -> FellBack:
         code=fallback.code,
         reason=fallback.reason,
     )
+
+
+def _new_hash_key(bank: str, plans: Sequence[Plan]) -> list[Record]:
+    """The key of the ids that are made from content, where the bank had none."""
+    keys = {plan.new_hash_key for plan in plans if plan.new_hash_key is not None}
+    return [Record(kind=HASH_KEY, id=HASH_KEY, bank=bank, body={"key": key}) for key in keys]
 
 
 def _scope_records(bank: str, plans: Sequence[Plan]) -> list[Record]:
