@@ -97,7 +97,7 @@ from perdure.retain.request import Content
 from perdure.settings import Settings
 
 if TYPE_CHECKING:
-    from perdure.llm.caller import LlmOperation
+    from perdure.domain.llm_call import LlmOperation
     from perdure.llm.health import LlmHealth
 
 T = TypeVar("T")
@@ -309,8 +309,14 @@ class AsyncPerdure:
         document_id: str | None = None,
         entity_id: str | None = None,
         everything: bool = False,
+        keep: Sequence[str] = (),
+        around: bool = False,
     ) -> Forgotten:
         """Erase one of these for good, or with `everything` the whole bank, with all that quotes it.
+
+        With an entity go all statements and passages that mention it, by membership or by name; facts of `keep` stay, with
+        `[removed]` in the place of the name. With `around`, titles, contexts, tags and entities go that share words with
+        an erased fact.
 
         The result says how many facts went and whether their traces in the files are cleared or pending. Pending ones
         are cleared in the background; the next open, or another call, resumes that.
@@ -323,6 +329,8 @@ class AsyncPerdure:
                 document_id=document_id,
                 entity_id=entity_id,
                 everything=everything,
+                keep=keep,
+                around=around,
             )
         )
 
@@ -334,6 +342,8 @@ class AsyncPerdure:
         document_id: str | None = None,
         entity_id: str | None = None,
         everything: bool = False,
+        keep: Sequence[str] = (),
+        around: bool = False,
     ) -> ForgetPreview:
         """Return what `forget` with the same arguments would erase, and lock the bank for writing meanwhile."""
         return await self._run(
@@ -344,6 +354,8 @@ class AsyncPerdure:
                 document_id=document_id,
                 entity_id=entity_id,
                 everything=everything,
+                keep=keep,
+                around=around,
             )
         )
 
@@ -514,6 +526,10 @@ class AsyncEntities:
     async def split(self, bank: str, entity_id: str, name: str, fact_ids: Sequence[str] = ()) -> Entity:
         """Move the mentions of an entity in these facts to a new entity; without facts, those that use its name."""
         return await self._run(partial(self._resource.split, bank, entity_id, name, fact_ids))
+
+    async def unlink(self, bank: str, entity_id: str) -> Forgotten:
+        """Delete an entity and its observations; the facts that mention it stay as they are. `forget` erases them too."""
+        return await self._run(partial(self._resource.unlink, bank, entity_id))
 
     async def list(
         self,

@@ -19,13 +19,9 @@ from perdure.ports.probe import SemanticProbe
 from perdure.ports.store import NewFact, Reading, Selection
 from perdure.retain.commit import Closure
 from perdure.text.names import normal_name
+from perdure.text.relations import is_single_valued, same_value
 from perdure.text.voice import voice_of
 
-SINGLE_VALUED = frozenset(
-    "lives_in works_at works_as reports_to married_to engaged_to partner marital_status age phone email address "
-    "job_title employer home_town birthday height weight salary rent password status owner value date time".split()
-)
-"""Relations with one object at a time per subject."""
 CURRENT_VALUES = 50
 """Facts of one subject and relation that are looked at, the newest first."""
 AHEAD = timedelta(days=1)
@@ -80,7 +76,7 @@ def find_closures(
 
 def _by_relation(reading: Reading, new: Sequence[Fact], now: datetime) -> Iterator[Closure]:
     """Yield the ends of values of relations that have one at a time: each is ended by the first later one that differs."""
-    stating = [fact for fact in new if fact.subject and fact.object and fact.relation in SINGLE_VALUED]
+    stating = [fact for fact in new if fact.subject and fact.object and is_single_valued(fact.relation or "")]
     fresh = {fact.id for fact in stating}
     everything = Filter(include_closed=True, include_expired=True).at(now)
     for subject, relation in sorted(
@@ -100,7 +96,12 @@ def _by_relation(reading: Reading, new: Sequence[Fact], now: datetime) -> Iterat
         ordered = sorted(own, key=lambda fact: (_since(fact), fact.id in fresh, fact.ordinal, fact.id))
         for index, fact in enumerate(ordered):
             later = next(
-                (one for one in ordered[index + 1 :] if _differs(one, fact) and _may_close(one, fact)), None
+                (
+                    one
+                    for one in ordered[index + 1 :]
+                    if not same_value(one.object or "", fact.object or "") and _may_close(one, fact)
+                ),
+                None,
             )
             if later is not None and (later.id in fresh or fact.id in fresh):
                 yield _close(fact, later, now, corrects=False)
@@ -108,10 +109,6 @@ def _by_relation(reading: Reading, new: Sequence[Fact], now: datetime) -> Iterat
 
 def _states(fact: Fact, subject: str, relation: str) -> bool:
     return normal_name(fact.subject or "") == subject and fact.relation == relation
-
-
-def _differs(fact: Fact, other: Fact) -> bool:
-    return normal_name(fact.object or "") != normal_name(other.object or "")
 
 
 def _proposed(
@@ -123,7 +120,7 @@ def _proposed(
     for fact in new:
         for proposal in proposals.get(fact.id, ()):
             other = stored.get(proposal.fact_id)
-            if other is None:
+            if other is None or fact.source_text.rstrip().endswith("?"):
                 continue
             earlier, later = (other, fact) if _said(other) <= _said(fact) else (fact, other)
             if _may_close(later, earlier) and _speaks_of_its_time(later, earlier):
