@@ -285,6 +285,10 @@ class AsyncPerdure:
     async def forget(self, bank: str, **target: Unpack[ForgetArguments]) -> Forgotten:
         """Erase one of these for good, or with `everything` the whole bank, with all that quotes it.
 
+        With an entity go all statements and passages that mention it, by membership or by name; facts of `keep` stay, with
+        `[removed]` in the place of the name. With `around`, titles, contexts, tags and entities go that share words with
+        an erased fact.
+
         The result says how many facts went and whether their traces in the files are cleared or pending. Pending ones
         are cleared in the background; the next open, or another call, resumes that.
         """
@@ -428,6 +432,10 @@ class AsyncEntities:
     async def split(self, bank: str, entity_id: str, name: str, fact_ids: Sequence[str] = ()) -> Entity:
         """Move the mentions of an entity in these facts to a new entity; without facts, those that use its name."""
         return await self._run(partial(self._resource.split, bank, entity_id, name, fact_ids))
+
+    async def unlink(self, bank: str, entity_id: str) -> Forgotten:
+        """Delete an entity and its observations; the facts that mention it stay as they are. `forget` erases them too."""
+        return await self._run(partial(self._resource.unlink, bank, entity_id))
 
     async def list(
         self,

@@ -277,9 +277,15 @@ class ForgetArguments(TypedDict, total=False):
     document_id: str | None
     """Id of a document, with all its facts."""
     entity_id: str | None
-    """Id of an entity; its facts stay."""
+    """Id of an entity, with everything that mentions it."""
     everything: bool
     """The whole bank."""
+    keep: Collection[str] | None
+    """Ids of facts that mention the entity and stay, with [removed] in the place of its name."""
+    around: bool
+    """Also erase titles, contexts, tags and entities that share words with erased facts."""
+    unlink: bool
+    """Erase the entity alone; what mentions it stays."""
 
 
 class FactChangeArguments(TypedDict, total=False):
@@ -288,10 +294,7 @@ class FactChangeArguments(TypedDict, total=False):
     text: str
     type: FactType | str
     speaker: str
-    listener: str
-    asked: str
     context: str
-    dates: Sequence[str]
     occurred_start: datetime | str | None
     occurred_end: datetime | str | None
     mentioned_at: datetime | str | None

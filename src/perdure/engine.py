@@ -104,7 +104,7 @@ class Perdure:
         self._erasure = Erasure(reflecting, background)
         self.facts = Facts(retaining)
         self.documents = Documents(retaining, background)
-        self.entities = Entities(retaining)
+        self.entities = Entities(retaining, self._erasure.unlink)
         self.opinions = Opinions(reflecting)
         self.observations = Observations(store, clock)
         self.models = MentalModels(reflecting, background.refresh)
@@ -269,6 +269,10 @@ class Perdure:
     @verb(WRITE, needs_admin=lambda arguments: arguments.get("everything") is True)
     def forget(self, bank: str, **target: Unpack[ForgetArguments]) -> Forgotten:
         """Erase one of these for good, or with `everything` the whole bank, with all that quotes it.
+
+        With an entity go all statements and passages that mention it, by membership or by name; facts of `keep` stay, with
+        `[removed]` in the place of the name. With `around`, titles, contexts, tags and entities go that share words with
+        an erased fact.
 
         The result says how many facts went and whether their traces in the files are cleared or pending. Pending ones
         are cleared in the background; the next open, or another call, resumes that.

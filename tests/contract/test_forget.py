@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perdure.domain.fact import Document, Entity, Fact, FactType, Link, LinkKind
-from perdure.domain.item import UNFINISHED_DOCUMENT, UpdateMode
+from perdure.domain.fact import FORGOTTEN, Document, Entity, Fact, FactType, Link, LinkKind
+from perdure.domain.item import UNFINISHED_DOCUMENT
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput
 from perdure.extract.verbatim import VerbatimExtractor
 from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-from perdure.forget.scrub import FORGOTTEN
 from perdure.forget.target import Forgotten
 from perdure.models.hashing import HashingEmbedder
 from perdure.ports.probe import FuzzyProbe, GraphProbe, KeywordProbe, SemanticProbe

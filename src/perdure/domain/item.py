@@ -22,6 +22,11 @@ DATA_ROLES = frozenset({"tool", "function"})
 USER_ROLES = frozenset({"user", "human"})
 SPEAKER = "speaker"
 """Kind of the records that name the people who speak in a bank, with the role of those who came as its user."""
+HASH_KEY = "hash_key"
+"""Kind and id of the record with the random key of the ids that a bank makes from content.
+
+Every erasure deletes it: the next retain makes another, and ids made before tell nothing of their content any more.
+"""
 UNFINISHED_DOCUMENT = "unfinished_document"
 """Kind of the records that name documents whose text is stored, but whose facts a model could not make yet."""
 
@@ -253,6 +258,8 @@ class RetainResult:
     passed_over: tuple[PassedOver, ...] = ()
     """What of the content was not retained: tool calls, images, empty texts, dates that could not be read."""
     fell_back: tuple[FellBack, ...] = ()
+    masked: Mapping[str, int] = field(default_factory=dict)
+    """Format of a secret, such as "github token" -> how many of it were masked before anything was stored."""
     timings: tuple[StageTime, ...] = ()
 
     def __str__(self) -> str:
@@ -263,6 +270,7 @@ class RetainResult:
             (len(self.retired), "retired"),
             (self.unchanged, "unchanged"),
             (len(self.passed_over), "passed over"),
+            (sum(self.masked.values()), "secrets masked"),
             (sum(one.turns for one in self.fell_back), "turns without the language model"),
         )
         parts += [f"{count} {name}" for count, name in counted if count]

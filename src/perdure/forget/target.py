@@ -16,6 +16,8 @@ class Forgotten:
 
     facts: int = 0
     """How many facts went."""
+    kept: int = 0
+    """Facts that the caller kept, without the name."""
     existed: bool = True
     """False when the target was not there, perhaps because it went before."""
     traces: Traces = Traces.CLEARED
@@ -26,3 +28,5 @@ class Forgotten:
     """Whether the content was encrypted and its keys are destroyed: traces of its texts are unreadable, wherever they are."""
     pending: tuple[str, ...] = ()
     """What may still be found and until when, a sentence each; nothing when traces are cleared."""
+    mentions_left: int | None = None
+    """How many texts of the bank still have the name of a forgotten entity, counted afterwards; None when none was forgotten."""

@@ -31,7 +31,9 @@ from perdure.ports.store import Traces, Transaction
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.mental_models.due import refresh_due_models
 from perdure.retain.commit import CommitReceipt
+from perdure.retain.masking import mask_request
 from perdure.retain.pipeline import retain
+from perdure.retain.plan import hash_key
 from perdure.retain.request import RetainRequest
 
 if TYPE_CHECKING:
@@ -102,7 +104,9 @@ class Background:
 
     def retain(self, request: RetainRequest, operation_id: str | None = None) -> Operation:
         """Submit a retain."""
-        plan = self._retain_job.plan(request, self._components.clock())
+        with self._store.reading(request.bank) as reading:
+            key = hash_key(reading).value
+        plan = self._retain_job.plan(mask_request(self._store, request), self._components.clock(), key)
         return self.jobs.submit(request.bank, plan, operation_id)
 
     def reprocess(self, bank: str, document_id: str) -> Operation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, Protocol
@@ -48,6 +48,8 @@ class RetainRequest:
     idempotency_key: str = ""
     passed_over: tuple[PassedOver, ...] = ()
     """What of the content is not among the items."""
+    masked: Mapping[str, int] = field(default_factory=dict)
+    """Format of a secret -> how many of it were masked."""
 
     def __post_init__(self) -> None:
         check_bank_id(self.bank)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -81,7 +82,7 @@ def forget(bank: str, memory: Memory, options: Target, yes: Yes = False) -> Answ
     elif options.entity_id is not None:
         named = memory.entities.get(bank, options.entity_id)
         what = f"the entity {named.name} ({named.mentions} mentions; its facts stay)"
-        options = Target(entity_id=named.id)
+        options = replace(options, entity_id=named.id)
     else:
         what = f"the whole bank {bank} with {memory.banks.stats(bank).facts} facts"
     confirm(f"Erase {what} for good?", yes)
