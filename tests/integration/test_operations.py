@@ -22,13 +22,7 @@ from perdure.domain.operation import OperationStatus
 from perdure.errors import Conflict
 from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-<<<<<<< HEAD
-from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
-from perdure.jobs.records import STEP, scrub
-=======
-from perdure.forget.target import Target
 from perdure.jobs.records import scrub
->>>>>>> suite
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
 from perdure.retain.request import RetainRequest, read_items

@@ -20,12 +20,8 @@ from fastapi.testclient import TestClient
 from perdure import InvalidInput, NotFound, Perdure, Webhook, WebhookHttp
 from perdure.domain.webhook import WebhookDelivery
 from perdure.jobs.outbox import RETRY_AFTER, concluded
-<<<<<<< HEAD
-from perdure.jobs.send import AddressRefused, HttpSender, Sent, is_public, pinned_address
-from perdure.retain.options import RetainOptions
-=======
 from perdure.jobs.send import AddressRefused, Sent, is_public, pinned_address
->>>>>>> suite
+from perdure.retain.options import RetainOptions
 from perdure.retain.pipeline import retain
 from perdure.retain.request import read_request
 from perdure.surfaces.rest.app import create_app
