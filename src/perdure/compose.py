@@ -13,7 +13,6 @@ from perdure.adapters import (
     make_extractor,
     make_local_extractor,
     make_reranker,
-    make_tagger,
     make_telemetry,
     make_tokens,
     open_notes,
@@ -148,7 +147,6 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
             retain=retain,
             recall=recall,
             recipe=find_recipe(settings.recipe, recipes),
-            tagger=make_tagger(settings),
             llm=llm,
             thinking=LlmThinking(
                 unsupported=settings.llm_unsupported, reflect_seconds=settings.llm_reflect_seconds

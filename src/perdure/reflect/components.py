@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 from perdure.ports.clock import Clock
 from perdure.ports.store import Store
-from perdure.ports.tagger import Tagger
 from perdure.recall.components import RecallComponents
 from perdure.recall.recipe import Recipe
 from perdure.retain.components import RetainComponents
@@ -36,8 +35,6 @@ class ReflectComponents:
     recall: RecallComponents
     recipe: Recipe
     """The recipe of every recall that thinking makes by itself."""
-    tagger: Tagger | None = None
-    """Reads sentences for short answers; without a parser fewer are found."""
     llm: Caller | None = None
     """Asks a language model; None where none is set."""
     thinking: LlmThinking = LlmThinking()
