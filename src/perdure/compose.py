@@ -14,7 +14,6 @@ from perdure.adapters import (
     make_local_extractor,
     make_reranker,
     make_statement_classifier,
-    make_tagger,
     make_telemetry,
     make_tokens,
     open_notes,
@@ -151,7 +150,6 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
             retain=retain,
             recall=recall,
             recipe=find_recipe(settings.recipe, recipes),
-            tagger=make_tagger(settings),
             llm=llm,
             thinking=LlmThinking(
                 unsupported=settings.llm_unsupported, reflect_seconds=settings.llm_reflect_seconds

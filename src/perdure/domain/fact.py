@@ -36,6 +36,8 @@ UNSURE_DATE = "unsure_date"
 """Flag: the words leave open which date is meant; the stored one only helps to rank."""
 CORRECTION = "correction"
 """Flag: it takes back something said before ("sorry, I meant"), which never was so."""
+BELIEF = "belief"
+"""Flag: it states a preference, an opinion or a standing rule of who says it."""
 MADE_BY = "made_by:"
 """Prefix of a flag: the prompt, with its hash, by which a language model worded the fact ("made_by:extract@3f9c2a1b")."""
 
