@@ -13,7 +13,6 @@ from perdure.adapters import (
     make_extractor,
     make_local_extractor,
     make_reranker,
-    make_statement_classifier,
     make_telemetry,
     make_tokens,
     open_notes,
@@ -117,8 +116,6 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         extractor=extractor,
         embedder=embedder,
         late=late,
-        reranker=reranker,
-        statements=make_statement_classifier(settings),
         llm=llm,
         telemetry=telemetry,
     )

@@ -47,7 +47,7 @@ def fill(path: Path) -> None:
 
 
 def finish(memory: Perdure, operation_id: str) -> None:
-    job = memory._consolidate_job
+    job = memory._background._consolidate_job
     memory.jobs.submit(BANK, job.plan(), operation_id)
     done = memory.operations.get(BANK, operation_id, wait=PATIENCE)
     assert done.status is OperationStatus.COMPLETED, done.error

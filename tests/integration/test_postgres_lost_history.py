@@ -38,7 +38,7 @@ def position(server: Server, function: str) -> int:
 
 def follow(standby: Server, primary: Server) -> None:
     """Wait until the standby has all that there is."""
-    written = position(primary, "pg_current_wal_lsn")
+    written = position(primary, "pg_current_wal_insert_lsn")
     until = time.monotonic() + 30
     while position(standby, "pg_last_wal_replay_lsn") < written:
         assert time.monotonic() < until

@@ -312,7 +312,7 @@ def test_a_run_goes_on_after_the_process_ended(tmp_path: Path) -> None:
     fields = {**LIGHT, "extractor": "refine", "refine_after": None}
     with Perdure.open(tmp_path / "m.db", llm=ScriptedLlm(reword), **fields) as memory:  # type: ignore[arg-type]
         tell(memory, "I adopted a greyhound called Pixel.")
-        plan = memory._refine_job.plan("b")  # type: ignore[union-attr]
+        plan = memory._background._refine_job.plan("b")  # type: ignore[union-attr]
         memory.jobs.submit("b", plan, not_before=datetime.now(UTC) + timedelta(seconds=1))
     with Perdure.open(tmp_path / "m.db", llm=ScriptedLlm(reword), **fields) as memory:  # type: ignore[arg-type]
         (operation,) = memory.operations.list("b")

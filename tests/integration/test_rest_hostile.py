@@ -130,7 +130,7 @@ def test_after_a_defect_the_client_is_told_that_the_connection_ends(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(type(engine), "stats", broken)
+    monkeypatch.setattr(type(engine.banks), "stats", broken)
     answer = client.get(f"{BANK}/stats")
     assert answer.status_code == 500
     assert answer.headers["connection"] == "close"

@@ -152,7 +152,7 @@ def test_a_retain_that_is_rolled_back_is_not_told(memory: Perdure, receiver: Rec
     announced: list[str] = []
 
     def announce(tx: Any, receipt: Any) -> None:
-        memory._announce_retain(tx, receipt)
+        memory._background.announce_retain(tx, receipt)
         announced.extend(record.id for record in tx.records("webhook_delivery"))
 
     request = read_request("b", "Ann works at Lumen.", "replace", {})
@@ -166,7 +166,7 @@ def test_a_retain_that_is_rolled_back_is_not_told(memory: Perdure, receiver: Rec
 def test_what_was_not_sent_is_sent_by_the_next_opening(tmp_path: Path, receiver: Receiver) -> None:
     with open_memory(tmp_path) as first:
         webhook = first.webhooks.create("b", receiver.url, event_types=ALL)
-        first._outbox.close()  # As if the process died before it could send.
+        first._background._outbox.close()  # As if the process died before it could send.
         first.retain("b", "Ann works at Lumen.")
         assert [one.status for one in first.webhooks.deliveries("b", webhook.id)] == ["pending"]
     assert receiver.got == []
@@ -285,7 +285,7 @@ def test_closing_breaks_off_an_attempt_which_does_not_count(tmp_path: Path) -> N
         assert time.monotonic() - begun < 5
         server.shutdown()
     with open_memory(tmp_path) as again:
-        again._outbox.close()
+        again._background._outbox.close()
         (delivery,) = again.webhooks.deliveries("b", webhook.id)
         assert (delivery.status, delivery.payload is not None) == ("pending", True)
         assert delivery.attempts <= 1
@@ -380,7 +380,7 @@ def test_rest_makes_changes_lists_and_deletes_webhooks(tmp_path: Path) -> None:
 
 def test_rest_pages_through_deliveries(tmp_path: Path) -> None:
     with open_memory(tmp_path) as engine:
-        engine._outbox.close()
+        engine._background._outbox.close()
         webhook = engine.webhooks.create("b", "http://127.0.0.1:9/", event_types=ALL)
         for number in range(5):
             engine.retain("b", f"Ann visited museum {number}.")

@@ -38,6 +38,8 @@ CORRECTION = "correction"
 """Flag: it takes back something said before ("sorry, I meant"), which never was so."""
 BELIEF = "belief"
 """Flag: it states a preference, an opinion or a standing rule of who says it."""
+QUESTION = "question"
+"""Flag: a question put to the agent; it is never evidence, and a recall returns it only when asked to."""
 MADE_BY = "made_by:"
 """Prefix of a flag: the prompt, with its hash, by which a language model worded the fact ("made_by:extract@3f9c2a1b")."""
 
@@ -136,7 +138,13 @@ class Fact:
     ordinal: int = 0
     source_text: str = ""
     speaker: str = ""
+    listener: str = ""
+    """To whom it was said; empty where that is not known."""
+    asked: str = ""
+    """The question of the turn before that it answers, where it is too short to be understood without it."""
     context: str = ""
+    dates: tuple[tuple[str, str], ...] = ()
+    """Words of the text that give a date, and the date that they mean: ("Sunday", "2026-05-03")."""
 
     occurred_start: datetime | None = None
     occurred_end: datetime | None = None
@@ -194,6 +202,11 @@ class Fact:
         if self.occurred_start is None and self.occurred_end is None:
             return None
         return Window(self.occurred_start, self.occurred_end)
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it is a question that was put to the agent."""
+        return QUESTION in self.flags
 
     @property
     def is_planned(self) -> bool:
