@@ -48,7 +48,7 @@ def answer(run: RecallRun, query: Query, judged: JudgedPool, cut: BudgetCut) -> 
         recollections=recollections,
         chunks=_chunks(run, facts),
         entities=_entities(run, facts),
-        evidence=judged.judgement.level,
+        evidence=judged.evidence,
         confidence=judged.judgement.confidence,
         abstained_because=judged.abstained_because,
         tokens=cut.tokens,

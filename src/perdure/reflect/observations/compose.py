@@ -14,7 +14,8 @@ import numpy as np
 from perdure.domain.fact import INSTRUCTION, Fact
 from perdure.domain.item import DATA_ROLES
 from perdure.domain.observation import Clause, is_synthesised
-from perdure.domain.rendering import one_line, with_date
+from perdure.domain.rendering import one_line
+from perdure.domain.statement import render_statement
 from perdure.ports.embedder import Matrix, Vector
 from perdure.text.terms import plain_words
 
@@ -78,7 +79,7 @@ def _clause(text: str, facts: Sequence[Fact]) -> Clause:
 
 
 def _sentence(fact: Fact) -> Clause:
-    text = with_date(one_line(fact.text), fact)
+    text = render_statement(fact)
     return _clause(text if text.endswith((".", "!", "?", "…", "]", '"', "。")) else f"{text}.", [fact])
 
 
