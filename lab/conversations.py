@@ -1,6 +1,6 @@
 """Written conversations: parse the format of `lab/data/README.md` and check it.
 
-    python -m lab.conversations FILE...
+python -m lab.conversations FILE...
 """
 
 from __future__ import annotations
