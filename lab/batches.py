@@ -36,8 +36,8 @@ QUESTIONS, UNLABELLED, STATEMENTS, PAIRS, OTHER_PAIRS, CHAT_PAIRS = (
 class Mix:
     """What a block consists of: batches of each task, and where their examples come from."""
 
-    question_batches: int = 10
-    statement_batches: int = 3
+    question_batches: int = 9
+    statement_batches: int = 4
     pair_batches: int = 5
     groups: int = 8
     group_size: int = 4

@@ -10,9 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from perdure.ports.reader import ABOUTS, EFFECTS, MEANINGS, NAME_TYPES
-
-TAGS = ("O", *(f"{place}-{type}" for type in NAME_TYPES for place in "BI"))
+from lab.names import TAGS
+from perdure.ports.reader import ABOUTS, EFFECTS, MEANINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Layer(nn.Module):
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
-        self._heads = shape.heads
+        self.heads = shape.heads
         self.qkv = nn.Linear(shape.width, 3 * shape.width)
         self.out = nn.Linear(shape.width, shape.width)
         self.attention_norm = nn.LayerNorm(shape.width, eps=1e-12)
@@ -58,12 +57,14 @@ class Layer(nn.Module):
         """Return the next states; `mask` is (batch, 1, 1, tokens), added to the attention scores."""
         batch, tokens, width = states.shape
         query, key, value = (
-            part.view(batch, tokens, self._heads, -1).transpose(1, 2)
+            part.view(batch, tokens, self.heads, -1).transpose(1, 2)
             for part in self.qkv(states).chunk(3, dim=-1)
         )
-        attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask.to(query.dtype))
+        # Written out: the fused kernel for CPUs takes twice as long backwards at these lengths.
+        scores = query @ key.transpose(-1, -2) * (width // self.heads) ** -0.5 + mask.to(query.dtype)
+        attended = scores.softmax(-1).to(value.dtype) @ value
         attended = attended.transpose(1, 2).reshape(batch, tokens, width)
-        states = self.attention_norm(states + self.dropout(self.out(attended)))
+        states = self.attention_norm(states + self.out(attended))
         inner = self.down(functional.gelu(self.up(states)))
         normed: Tensor = self.norm(states + self.dropout(inner))
         return normed
@@ -99,14 +100,16 @@ class ReaderNetwork(nn.Module):
         for layer in self.layers:
             states = layer(states, added)
         first = states[:, 0]
+        shown = mask.to(states.dtype)[:, :, None]
+        both = torch.cat([first, (states * shown).sum(1) / shown.sum(1)], dim=-1)
         return Outputs(
             self.relevance(torch.tanh(self.pooler(first))),
-            self.answers(first),
+            self.answers(both),
             self.spans(states),
-            self.meaning(first),
-            self.about(first),
+            self.meaning(both),
+            self.about(both),
             self.tags(states),
-            self.effect(first),
+            self.effect(both),
         )
 
     def start_from(self, weights: Mapping[str, Tensor], layers: list[int]) -> None:
@@ -138,9 +141,9 @@ class ReaderNetwork(nn.Module):
 
 
 def _head(width: int, classes: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, classes))
+    return nn.Sequential(nn.Linear(2 * width, width), nn.GELU(), nn.Linear(width, classes))
 
 
 def _copy(module: nn.Module, weights: Mapping[str, Tensor], name: str) -> None:
-    module.weight.copy_(weights[f"{name}.weight"])  # type: ignore[operator, union-attr]
-    module.bias.copy_(weights[f"{name}.bias"])  # type: ignore[operator, union-attr]
+    module.weight.copy_(weights[f"{name}.weight"])  # type: ignore[operator]
+    module.bias.copy_(weights[f"{name}.bias"])  # type: ignore[operator]

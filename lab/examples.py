@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lab.augment import Rates, Variation
-from lab.encoder import TAGS
+from lab.names import TAGS
 from lab.scenes import Asked, Scene
 from perdure.models.reader_input import InputLayout, ReaderInput
 from perdure.ports.reader import ABOUTS, EFFECTS, MEANINGS
@@ -72,6 +72,10 @@ class Sampler:
         chosen: list[tuple[int, str, int]] = []
         if asked.answers:
             answer = chooser.choice(asked.answers)
+            # Of a statement with a value that holds and one that does not, the words of the former.
+            answer = next(
+                (each for each in asked.answers if each.index == answer.index and not each.is_stale), answer
+            )
             chosen.append((answer.index, answer.words, 1))
         answering = {answer.index for answer in asked.answers}
         label = 0 if asked.is_labelled else UNKNOWN

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,15 +15,14 @@ from typing import Any
 import onnx
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
-from torch import Tensor, nn
 
 from lab.calibrate import IDENTITY, calibrations
-from lab.encoder import Outputs, ReaderNetwork, Shape
+from lab.encoder import ReaderNetwork, Shape
+from lab.graph import build_graph
 from lab.scenes import DEV, read_scenes
 from lab.starts import STARTS, tokenizer_path
 from perdure.ports.reader import ABOUTS, EFFECTS, MEANINGS, NAME_TYPES
 
-_HEAD_NODES = ("relevance", "answers", "spans", "meaning", "about", "tags", "effect", "pooler")
 _NOTICES = (
     "Trained by the Perdure project. The encoder starts from {start}. Training text: conversations written for Perdure; "
     "chitchat-dataset (MIT); FriendsQA labels (Apache-2.0); Molweni (Apache-2.0). Vocabulary of BERT (Apache-2.0)."
@@ -36,17 +34,6 @@ _STARTS = {
 }
 
 
-class _Graph(nn.Module):
-    """The network with its outputs as a tuple."""
-
-    def __init__(self, network: ReaderNetwork) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, ids: Tensor, mask: Tensor, types: Tensor) -> tuple[Tensor, ...]:
-        return tuple(self.network(ids, mask, types))
-
-
 def load_network(run: Path) -> tuple[ReaderNetwork, dict[str, Any]]:
     """Return the network of a checkpoint, and the configuration it was trained with."""
     state = torch.load(run / "checkpoint.pt", weights_only=True)
@@ -55,37 +42,15 @@ def load_network(run: Path) -> tuple[ReaderNetwork, dict[str, Any]]:
     return network.eval(), state["config"]
 
 
-def export_float(network: ReaderNetwork, path: Path) -> None:
-    """Write the network as ONNX in floats."""
-    ids = torch.ones(1, 9, dtype=torch.long)
-    axes = {name: {0: "rows", 1: "tokens"} for name in ("ids", "mask", "types", "spans", "tags")}
-    axes |= {name: {0: "rows"} for name in Outputs._fields if name not in axes}
-    torch.onnx.export(
-        _Graph(network), (ids, ids, ids * 0), str(path), input_names=["ids", "mask", "types"],
-        output_names=list(Outputs._fields), dynamic_axes=axes, opset_version=17, dynamo=False,
-    )  # fmt: skip
-
-
 def quantise(source: Path, target: Path) -> None:
     """Quantise the encoder's weights to int8 by channel; the heads stay in floats."""
-    with tempfile.TemporaryDirectory() as folder:
-        fused = Path(folder) / "fused.onnx"
-        _fuse(source, fused)
-        graph = onnx.load(str(fused)).graph
-        heads = [node.name for node in graph.node if any(f"/{head}" in node.name for head in _HEAD_NODES)]
-        quantize_dynamic(
-            fused, target, weight_type=QuantType.QInt8, per_channel=True, nodes_to_exclude=heads,
-            op_types_to_quantize=["MatMul", "Attention", "Gather"],
-            extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
-        )  # fmt: skip
-
-
-def _fuse(source: Path, target: Path) -> None:
-    """Fuse layer norms, GELU and attention, which halves the number of small operations."""
-    from onnxruntime.transformers.optimizer import optimize_model
-
-    model = optimize_model(str(source), "bert", num_heads=12, hidden_size=384, opt_level=1)
-    model.save_model_to_file(str(target))
+    graph = onnx.load(str(source)).graph
+    quantize_dynamic(
+        source, target, weight_type=QuantType.QInt8, per_channel=True,
+        nodes_to_exclude=[node.name for node in graph.node if node.name.startswith("heads/")],
+        op_types_to_quantize=["MatMul", "Attention", "Gather"],
+        extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
+    )  # fmt: skip
 
 
 def write_card(folder: Path, version: str, config: Mapping[str, Any], calibration: Mapping[str, Any]) -> None:
@@ -116,7 +81,7 @@ def main() -> None:
     folder: Path = options.to
     folder.mkdir(parents=True, exist_ok=True)
     network, config = load_network(options.run)
-    export_float(network, options.run / "float.onnx")
+    onnx.save(build_graph(network), str(options.run / "float.onnx"))
     quantise(options.run / "float.onnx", folder / "reader.onnx")
     shutil.copy(tokenizer_path(), folder / "tokenizer.json")
     dev = [scene for scene in read_scenes(options.scenes) if scene.split == DEV]

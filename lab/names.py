@@ -1,4 +1,9 @@
-"""Names to put in the place of others, so that the reader learns no decision from a name."""
+"""Tags of names, and names to put in the place of others, so that no decision is learnt from a name."""
+
+from perdure.ports.reader import NAME_TYPES
+
+TAGS = ("O", *(f"{place}-{type}" for type in NAME_TYPES for place in "BI"))
+"""No name, or the beginning or inside of a name of each type."""
 
 GIVEN = (
     "amir lena priya tom dario yuki sofia jonas maria ben chloe omar nina paul ines kofi hannah leo mei carlos "

@@ -42,7 +42,7 @@ def _from_written(conversation: Conversation, batch: str) -> Scene:
     split = TRAIN
     if batch.startswith(HELD_OUT_BATCHES):
         split = TEST
-    elif share(conversation.id) < 0.09:
+    elif share(conversation.id) < 0.1:
         split = DEV
     scene = Scene(
         conversation.id, batch.split("-")[0], split, conversation.language, names=conversation.names

@@ -40,13 +40,15 @@ class Config:
 
     name: str
     start: str = "cross-encoder-6"
+    after: str = ""
+    """A finished run of the same shape whose weights to go on from."""
     blocks: int = 100
     seed: int = 1
     share: float = 1.0
     """The share of our written training conversations to use, for learning curves."""
-    encoder_rate: float = 1e-4
-    head_rate: float = 5e-4
-    word_rate: float = 5e-5
+    encoder_rate: float = 2e-4
+    head_rate: float = 1e-3
+    word_rate: float = 1e-4
     warmup: float = 0.06
     dropout: float = 0.1
     mix: Mix = field(default_factory=Mix)
@@ -86,6 +88,9 @@ class Training:
         self._dev = dev_batches([scene for scene in scenes if scene.split == DEV], layout)
         self.network = ReaderNetwork(Shape(layers=len(STARTS[config.start][1]), dropout=config.dropout))
         load_start(self.network, config.start)
+        if config.after:
+            state = torch.load(folder.parent / config.after / "checkpoint.pt", weights_only=True)
+            self.network.load_state_dict(state["network"])
         self._losses = _losses(train, config)
         self._optimisers = _optimisers(self.network, config)
         self._bases = [[group["lr"] for group in each.param_groups] for each in self._optimisers]
@@ -132,7 +137,7 @@ class Training:
         for optimiser in self._optimisers:
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
-        return {name: float(loss) for name, loss in losses.items()}
+        return {name: float(loss.detach()) for name, loss in losses.items()}
 
     def _set_rate(self, progress: float) -> None:
         """Warm up, then fall to zero along a cosine."""

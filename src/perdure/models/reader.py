@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -32,11 +33,17 @@ from perdure.ports.reader import (
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-SHIPPED = Path(__file__).parent / "weights"
+_SHIPPED = Path(__file__).parent / "weights"
+_VARIABLE = "PERDURE_READER_PATH"
 _CARD, _GRAPH, _TOKENIZER = "reader.toml", "reader.onnx", "tokenizer.json"
 _HEADS = {"meanings": MEANINGS, "abouts": ABOUTS, "effects": EFFECTS, "name_types": NAME_TYPES}
 _LONGEST_SPAN = 40
 Logits = NDArray[np.float32]
+
+
+def reader_folder() -> Path:
+    """Return the folder named by the variable PERDURE_READER_PATH, or that of the weights in the package."""
+    return Path(os.environ.get(_VARIABLE) or _SHIPPED)
 
 
 class _Calibration(NamedTuple):
@@ -68,7 +75,7 @@ class OnnxReader:
         limiter: ModelRunLimiter | None = None,
         limits: Limits | None = None,
     ) -> None:
-        self._folder = folder or SHIPPED
+        self._folder = folder or reader_folder()
         self._limiter = limiter or shared_run_limiter()
         self._limits = limits
 
@@ -197,8 +204,7 @@ class _Model:
     def run(self, read: ReaderInput, task: str) -> Mapping[str, Logits]:
         """Return the outputs of one input, without the batch axis."""
         names = self._OUTPUTS[task]
-        ids = np.array([read.ids], np.int64)
-        feeds = {"ids": ids, "mask": np.ones_like(ids), "types": np.array([read.types], np.int64)}
+        feeds = {"ids": np.array([read.ids], np.int64), "types": np.array([read.types], np.int64)}
         return {name: output[0] for name, output in zip(names, self._session.run(names, feeds), strict=True)}
 
 
@@ -220,10 +226,10 @@ def _names(read: ReaderInput, logits: Logits, text: str) -> list[Name]:
     for (start, end), tag in zip(read.offsets, tags.tolist(), strict=True):
         if not tag:
             continue
-        type, inside = NAME_TYPES[(tag - 1) // 2], tag % 2 == 0
-        joins = bool(names) and names[-1].type == type and not text[names[-1].end : start].strip()
+        kind, inside = NAME_TYPES[(tag - 1) // 2], tag % 2 == 0
+        joins = bool(names) and names[-1].type == kind and not text[names[-1].end : start].strip()
         if joins and (inside or start == names[-1].end):
-            names[-1] = Name(names[-1].start, end, type)
+            names[-1] = Name(names[-1].start, end, kind)
         else:
-            names.append(Name(start, end, type))
+            names.append(Name(start, end, kind))
     return names

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from perdure.models.onnx_runtime import cut_characters
 from perdure.ports.reader import PlacedStatement
+from perdure.text.surrogates import without_surrogates
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -18,6 +19,7 @@ _CLS, _SEP = "[CLS]", "[SEP]"
 MEANING_MARK, EFFECT_MARK = "[unused1]", "[unused2]"
 """First tokens that tell the encoder its task; `[CLS]` is the question's."""
 _HEADER_TOKENS = 20
+_CHARACTERS_PER_TOKEN = 8
 _WINDOW_OVERLAP = 32
 _MAX_WINDOWS = 12
 
@@ -85,9 +87,8 @@ class InputLayout:
         header = self._ids(_header(statement), _HEADER_TOKENS)
         right = [*header, *text.ids, self._sep]
         if statement.before:
-            ids = self._tokenizer.encode(
-                statement.before[-8 * self.limits.before :], add_special_tokens=False
-            ).ids
+            before = without_surrogates(statement.before[-_CHARACTERS_PER_TOKEN * self.limits.before :])
+            ids = self._tokenizer.encode(before, add_special_tokens=False).ids
             right += [*ids[-self.limits.before :], self._sep]
         return ReaderInput(
             [*left, *right], [0] * len(left) + [1] * len(right), len(left) + len(header), text.offsets
