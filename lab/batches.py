@@ -27,8 +27,8 @@ from lab.examples import (
 from lab.scenes import Scene
 from perdure.models.reader_input import InputLayout
 
-QUESTIONS, UNLABELLED, STATEMENTS, PAIRS, OTHER_PAIRS, CHAT_PAIRS = (
-    "questions", "unlabelled", "statements", "pairs", "other_pairs", "chat_pairs",
+QUESTIONS, UNLABELLED, STATEMENTS, SENTENCES, PAIRS, OTHER_PAIRS, CHAT_PAIRS, COMPOSED_PAIRS = (
+    "questions", "unlabelled", "statements", "sentences", "pairs", "other_pairs", "chat_pairs", "composed_pairs",
 )  # fmt: skip
 
 
@@ -43,10 +43,12 @@ class Mix:
     group_size: int = 4
     unlabelled_groups: int = 2
     public_groups: int = 2
-    statements: int = 32
+    statements: int = 24
+    sentences: int = 8
     pairs: int = 14
-    other_pairs: int = 12
-    chat_pairs: int = 6
+    other_pairs: int = 10
+    chat_pairs: int = 4
+    composed_pairs: int = 4
 
 
 class Batch(NamedTuple):
@@ -96,7 +98,8 @@ class Blocks:
         self, scenes: Sequence[Scene], layout: InputLayout, mix: Mix, rates: Rates, seed: int
     ) -> None:
         self._layout, self._mix, self._rates, self._seed = layout, mix, rates, seed
-        written = [scene for scene in scenes if scene.effects]
+        sentences = [scene for scene in scenes if scene.source == "changes"]
+        written = [scene for scene in scenes if scene.effects and scene.source != "changes"]
         public = [scene for scene in scenes if not scene.effects]
         chat = [scene for scene in scenes if scene.source == "chitchat" and not scene.is_bank]
         every = questions_of(public)
@@ -104,10 +107,12 @@ class Blocks:
             QUESTIONS: questions_of(written),
             "public": [question for question in every if question.asked.is_labelled],
             UNLABELLED: [question for question in every if not question.asked.is_labelled],
-            STATEMENTS: statements_of(scenes),
+            STATEMENTS: statements_of([scene for scene in scenes if scene.source != "changes"]),
+            SENTENCES: statements_of(sentences),
             PAIRS: labelled_pairs_of(written),
             OTHER_PAIRS: other_pairs_of(written, 3, seed),
             CHAT_PAIRS: chat_pairs_of(chat, 8, seed),
+            COMPOSED_PAIRS: labelled_pairs_of(sentences),
         }
         self.sizes = {name: len(items) for name, items in decks.items()}
         self._decks = {name: _Deck(name, items, seed) for name, items in decks.items()}
@@ -131,6 +136,7 @@ class Blocks:
         ]
         batches = self._cut("question", groups, mix.question_batches)
         statements = self._draw(STATEMENTS, number, mix.statements * mix.statement_batches)
+        statements += self._draw(SENTENCES, number, mix.sentences * mix.statement_batches)
         batches += self._cut(
             "statement", [[sampler.statement(item)] for item in statements], mix.statement_batches
         )
@@ -140,6 +146,7 @@ class Blocks:
                 (PAIRS, mix.pairs),
                 (OTHER_PAIRS, mix.other_pairs),
                 (CHAT_PAIRS, mix.chat_pairs),
+                (COMPOSED_PAIRS, mix.composed_pairs),
             )
             for item in self._draw(deck, number, count * mix.pair_batches)
         ]

@@ -20,6 +20,7 @@ from lab.sources import (
     chitchat_scenes,
     friendsqa_scenes,
     molweni_scenes,
+    sentence_scenes,
     written_scenes,
 )
 from lab.teacher import Teacher, WordOverlap
@@ -49,6 +50,7 @@ def main() -> None:
 
 def _scenes(shared: Path, small: bool) -> Iterator[Scene]:
     yield from written_scenes()
+    yield from sentence_scenes()
     yield from friendsqa_scenes(shared / "friendsqa.json")
     yield from molweni_scenes(shared / "train" / "molweni.json")
     chat = list(chitchat_scenes(chitchat_path()))

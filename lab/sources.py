@@ -20,6 +20,27 @@ HELD_OUT_BATCHES = ("enC", "enF", "xxT")
 """Batches that nobody who chooses settings has read."""
 _BOT = "bot"
 _PASSAGE_SHARE = 0.25
+_SENTENCES = 60
+_ASPECTS = {
+    "holds": "fact", "begins": "begins", "ends": "ended", "corrects": "corrects", "plan": "plan", "wish": "wish",
+    "denied": "denied", "past": "past", "temporary": "temporary", "question": "question", "unreal": "unreal",
+}  # fmt: skip
+"""Meanings by the aspects of `bench/changes`; its `none` is wider than ours, and left out."""
+_SINGLE_VALUED = (
+    "home",
+    "employer",
+    "partner",
+    "boss",
+    "phone",
+    "mail",
+    "address",
+    "commute",
+    "marital",
+    "religion",
+    "work_hours",
+)
+"""Slots of which people have one value, so that another one ends it."""
+_SUBJECTS = {"self": "speaker", "we": "speaker", "other": "other", "thing": "thing"}
 
 
 def share(id: str) -> float:
@@ -57,6 +78,40 @@ def _from_written(conversation: Conversation, batch: str) -> Scene:
         scene.questions.append(Asked(question.text, asker, question.type, answers))
     scene.effects = [(effect.later - 1, effect.earlier - 1, effect.effect) for effect in conversation.effects]
     return scene
+
+
+def sentence_scenes(folder: Path = LAB.parent / "bench" / "changes") -> Iterator[Scene]:
+    """Yield the labelled sentences of `bench/changes`, some at a time as if one person said them.
+
+    Sentences about the same slot are paired: what begins or ends behind what held, and near misses.
+    """
+    for path in sorted(folder.glob("*.tsv")):
+        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if "\t" in line]
+        rows = sorted(row for row in rows if len(row) >= 4 and row[1] in _ASPECTS and row[2] in _SUBJECTS)
+        for start in range(0, len(rows), _SENTENCES):
+            chunk = rows[start : start + _SENTENCES]
+            chooser = random.Random(f"{path.stem} {start}")
+            speaker, listener = chooser.sample(GIVEN, 2)
+            scene = Scene(f"{path.stem}-{start}", "changes", TRAIN, path.stem[:2], is_bank=True)
+            scene.statements = [
+                Said(row[3], speaker, listener, "", _ASPECTS[row[1]], _SUBJECTS[row[2]]) for row in chunk
+            ]
+            scene.effects = list(_composed(chunk, chooser))
+            yield scene
+
+
+def _composed(rows: list[list[str]], chooser: random.Random) -> Iterator[tuple[int, int, str]]:
+    for later, (slot, aspect, subject, _) in enumerate(row[:4] for row in rows):
+        held = [index for index, row in enumerate(rows) if index != later and row[1] in ("holds", "begins")]
+        same = [index for index in held if rows[index][0] == slot and rows[index][2] == subject == "self"]
+        other = [index for index in held if rows[index][0] != slot]
+        if slot not in _SINGLE_VALUED or aspect in ("holds", "question"):
+            continue
+        effect = {"begins": "ends", "ends": "ends", "corrects": "corrects"}.get(aspect, "adds")
+        for earlier in chooser.sample(same, min(2, len(same))):
+            yield later, earlier, effect
+        for earlier in chooser.sample(other, min(1, len(other))):
+            yield later, earlier, "unrelated"
 
 
 def friendsqa_scenes(path: Path) -> Iterator[Scene]:

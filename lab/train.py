@@ -78,7 +78,9 @@ class Training:
         self.config, self.folder = config, folder
         folder.mkdir(parents=True, exist_ok=True)
         written = {
-            scene.id for scene in scenes if scene.effects and share(f"curve {scene.id}") < config.share
+            scene.id
+            for scene in scenes
+            if scene.source == "changes" or (scene.effects and share(f"curve {scene.id}") < config.share)
         }
         train = [
             scene for scene in scenes if scene.split == TRAIN and (scene.id in written or not scene.effects)
@@ -187,7 +189,7 @@ class Training:
 def _losses(scenes: Sequence[Scene], config: Config) -> Losses:
     mix = config.mix
     meanings = [MEANINGS.index(scene.statements[index].meaning) for scene, index in statements_of(scenes)]
-    pairs = labelled_pairs_of(scenes)
+    pairs = labelled_pairs_of([scene for scene in scenes if scene.source != "changes"])
     effects = [EFFECTS.index(pair.effect) for pair in pairs]
     # Drawn pairs per labelled pair, as the mix has them.
     unrelated = len(effects) * (mix.other_pairs + mix.chat_pairs) // max(1, mix.pairs)
