@@ -103,9 +103,12 @@ class Blocks:
         public = [scene for scene in scenes if not scene.effects]
         chat = [scene for scene in scenes if scene.source == "chitchat" and not scene.is_bank]
         every = questions_of(public)
+        known = [question for question in every if question.asked.is_labelled]
+        # FriendsQA is closer to what people ask a memory than Molweni, and smaller.
+        friends = [question for question in known if question.scene.source == "friendsqa"]
         decks: dict[str, Sequence[Any]] = {
             QUESTIONS: questions_of(written),
-            "public": [question for question in every if question.asked.is_labelled],
+            "public": [*known, *friends, *friends],
             UNLABELLED: [question for question in every if not question.asked.is_labelled],
             STATEMENTS: statements_of([scene for scene in scenes if scene.source != "changes"]),
             SENTENCES: statements_of(sentences),
