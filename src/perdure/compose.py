@@ -12,6 +12,7 @@ from perdure.adapters import (
     make_embedder,
     make_extractor,
     make_local_extractor,
+    make_reader,
     make_reranker,
     make_telemetry,
     make_tokens,
@@ -26,6 +27,7 @@ from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.extractor import Extractor
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
+from perdure.ports.reader import Reader
 from perdure.ports.reranker import Reranker
 from perdure.ports.store import Store
 from perdure.ports.telemetry import Telemetry
@@ -70,6 +72,7 @@ class OwnComponents:
     store: Store | None = None
     embedder: Embedder | None = None
     reranker: Reranker | None = None
+    reader: Reader | None = None
     extractor: Extractor | None = None
     tokens: Tokens | None = None
     notes: Notes | None = None
@@ -127,6 +130,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         embedder=embedder,
         late=late,
         reranker=reranker,
+        reader=own.reader or (make_reader(settings) if own.reranker is None else None),
         notes=own.notes or open_notes(settings),
         tracker=tracker,
         budgets=budget_plan(settings),
