@@ -8,10 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
-from perdure.domain.llm_call import ERROR, SUCCESS, LlmCall
+from perdure.domain.llm_call import ERROR, SUCCESS, LlmCall, LlmOperation
 from perdure.errors import (
     DeadlineExceeded,
     LlmBusy,
@@ -54,16 +53,6 @@ class Closeable(Protocol):
 
     def close(self) -> None:
         """Release connections."""
-
-
-class LlmOperation(StrEnum):
-    """What a call is for; models, limits and costs are told apart by it."""
-
-    RETAIN = "retain"
-    REFINE = "refine"
-    CONSOLIDATE = "consolidate"
-    REFLECT = "reflect"
-    MENTAL_MODEL = "mental_model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from perdure.domain.llm_call import LlmOperation
 from perdure.errors import LlmCapReached, LlmCut, LlmError, LlmRefused
 from perdure.extract.llm.answer import WordedFact, expected_facts
 from perdure.extract.llm.checking import (
