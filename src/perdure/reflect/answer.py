@@ -31,6 +31,8 @@ from perdure.reflect.reflection import (
 from perdure.text.terms import index_terms
 
 MAX_SENTENCES = 3
+SURE = 0.9
+"""Probability of answering from which on the reader's words are a short answer."""
 MAX_OF_MODEL = 8
 """Sentences that are taken from a mental model."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
@@ -69,10 +71,10 @@ def compose(
     said += _feelings(said, leaning, effects)
     said += _following(said, leaning, linked, rules, effects)
     said = said if rules.max_sentences is None else said[: rules.max_sentences]
-    answer = _short_answer(recalled, said, rules, leaning)
+    answer, source = _short_answer(recalled, said, rules, leaning)
     counted = order_note([source.fact for one in said for source in one.sources])
     trace = ReflectionTrace(
-        reader="time since" if answer is not None else "",
+        reader=source,
         directives=rules.uses,
         disposition=tuple(effects),
         notes=() if counted is None else (counted,),
@@ -128,12 +130,22 @@ def _note(effects: list[str], effect: str) -> None:
 
 def _short_answer(
     recalled: RecallResult, said: Sequence[_Said], rules: Rules, leaning: Leaning
-) -> str | None:
-    """Return a value that is worked out from the first statement, None where there is none or only quotes are wanted."""
-    if not said or leaning.quotes or recalled.evidence is not Evidence.STRONG:
-        return None
-    answer = time_since(recalled.query.text, said[0].sources[0].fact, recalled.query.asked_at)
-    return None if answer is None or rules.forbids(answer) else answer
+) -> tuple[str | None, str]:
+    """Return a few words that answer, and what gave them: arithmetic over the first statement, or the reader's words of it.
+
+    What was worked out and not said is left out where only quotes are wanted.
+    """
+    if not said:
+        return None, ""
+    first = said[0].sources[0]
+    counted = time_since(recalled.query.text, first.fact, recalled.query.asked_at)
+    if counted is not None and recalled.evidence is Evidence.STRONG and not leaning.quotes:
+        return (None, "") if rules.forbids(counted) else (counted, "time since")
+    if (first.answers or 0.0) < SURE or not first.span.strip() or rules.forbids(first.span):
+        return None, ""
+    words = one_line(first.span)
+    meant = "; ".join(date for spoken, date in first.fact.dates if spoken in words)
+    return f"{words} ({meant})" if meant else words, "reader"
 
 
 def _feelings(said: Sequence[_Said], leaning: Leaning, effects: list[str]) -> list[_Said]:
