@@ -39,6 +39,7 @@ from perdure.recall.recipes import find_recipe, named_recipes
 from perdure.recall.recipes.abmind import Decay
 from perdure.recall.track import RecallTracker
 from perdure.reflect.components import LlmThinking, ReflectComponents
+from perdure.reflect.opinions.judging import ReaderJudge
 from perdure.retain.components import RetainComponents
 from perdure.settings import Settings
 
@@ -151,6 +152,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
             retain=retain,
             recall=recall,
             recipe=find_recipe(settings.recipe, recipes),
+            evidence_judge=ReaderJudge(recall.reader) if recall.reader is not None else None,
             llm=llm,
             thinking=LlmThinking(
                 unsupported=settings.llm_unsupported, reflect_seconds=settings.llm_reflect_seconds

@@ -127,6 +127,6 @@ def test_a_line_tells_only_what_its_words_do_not() -> None:
     assert cited_line(1, plain) == "[1] Ann works at Lumen"
     assert cited_line(1, replace(plain, text="She is at Lumen")).endswith("(Ann -[works_at]-› Lumen)")
     digest = replace(plain, document_id="0f" * 16, mentioned_at=SAID)
-    assert cited_line(1, digest) == "[1] Ann works at Lumen (said 2026-03-02)"
+    assert cited_line(1, digest) == "[1] 2026-03-02 Ann works at Lumen"
     dated = replace(digest, occurred_start=SAID.replace(hour=0, minute=0))
-    assert cited_line(1, dated) == "[1] Ann works at Lumen [2026-03-02]"
+    assert cited_line(1, dated) == "[1] 2026-03-02 Ann works at Lumen [2026-03-02]"

@@ -58,7 +58,10 @@ def test_literalism_quotes_the_speaker() -> None:
 
 def test_little_literalism_adds_what_follows_over_links() -> None:
     followed = said(Disposition(literalism=1, bias_strength=1.0))
-    assert [one.text for one in followed.sentences] == ["2026-06-10 Nils baked a rye loaf.", "2026-06-10 Nils bought a mill."]
+    assert [one.text for one in followed.sentences] == [
+        "2026-06-10 Nils baked a rye loaf.",
+        "2026-06-10 Nils bought a mill.",
+    ]
     assert followed.sentences[1].fact_ids == ("f2",)
 
 

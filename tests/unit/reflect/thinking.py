@@ -28,6 +28,10 @@ _TASTE = re.compile(r"\b(?P<like>prefers?|loves?|likes?|enjoys?|adores?)|(?P<dis
 class TasteJudge:
     """Judges statements of taste: the same last word is the same matter."""
 
+    def beliefs(self, facts: Sequence[Fact]) -> list[float]:
+        """Return nothing: the facts are flagged already."""
+        return [0.0] * len(facts)
+
     def labels(self, pairs: Sequence[tuple[str, Fact]]) -> list[EvidenceLabel | None]:
         """Return whether each fact likes or dislikes what the belief does."""
         return [self._label(belief, fact.text) for belief, fact in pairs]
@@ -52,9 +56,7 @@ def mark_beliefs(engine: Perdure, bank: str, fact_ids: Sequence[str]) -> None:
         stated = [fact for fact in tx.facts(fact_ids) if _TASTE.search(fact.text)]
         tx.update_facts(
             [
-                replace(
-                    fact, flags=(*fact.flags, BELIEF), confidence=0.85 if "prefer" in fact.text else 0.65
-                )
+                replace(fact, flags=(*fact.flags, BELIEF), confidence=0.85 if "prefer" in fact.text else 0.65)
                 for fact in stated
                 if "sometimes" not in fact.text
             ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from perdure.domain.fact import Entity, Fact, FactType
+from perdure.domain.fact import BELIEF, INSTRUCTION, QUESTION, Entity, Fact, FactType
 from perdure.domain.opinion import EvidenceLabel, OpinionEvidence
 from perdure.ports.store import Features, KeyedEntity, NewFact, Transaction
 from perdure.recall.beliefs import (
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 UNSTATED = 0.5
 """Strength of a support that does not state the belief itself: two of them make an opinion."""
+LEAST_STATED = 0.6
+"""Probability from which on a fact counts as stating a belief."""
 MAX_ASSESSED = 20
 """Opinions on a subject that a fact is assessed against, the newest first."""
 FACTS_AT_ONCE = 64
@@ -48,7 +50,10 @@ FACTS_AT_ONCE = 64
 
 
 class EvidenceJudge(Protocol):
-    """Judges what facts say of beliefs."""
+    """Judges which facts state a belief, and what facts say of beliefs."""
+
+    def beliefs(self, facts: Sequence[Fact]) -> Sequence[float]:
+        """Return the probability that each fact states a preference, an opinion or a rule of who says it."""
 
     def labels(self, pairs: Sequence[tuple[str, Fact]]) -> Sequence[EvidenceLabel | None]:
         """Return the label of each (belief, fact); None where the fact says nothing of the belief."""
@@ -83,9 +88,31 @@ def assess_facts(
     for start in range(0, len(facts), FACTS_AT_ONCE):
         batch = facts[start : start + FACTS_AT_ONCE]
         labels = _labels(components, bank, batch)
+        stated = _newly_stated(components.evidence_judge, batch)
         with components.store.transaction(bank) as tx:
+            tx.update_facts(
+                [
+                    replace(fact, flags=(*fact.flags, BELIEF), confidence=fact.confidence or stated[fact.id])
+                    for fact in tx.facts(list(stated))
+                    if BELIEF not in fact.flags
+                ]
+            )
             report += _Forming(components, tx, bank, now, labels).assess(batch)
     return report
+
+
+def _newly_stated(judge: EvidenceJudge | None, facts: Sequence[Fact]) -> dict[str, float]:
+    """Return fact id -> probability, of the facts that the judge takes for beliefs."""
+    unread = [
+        fact
+        for fact in facts
+        if fact.type in (FactType.WORLD, FactType.EXPERIENCE)
+        and not {BELIEF, INSTRUCTION, QUESTION}.intersection(fact.flags)
+    ]
+    if judge is None or not unread:
+        return {}
+    probabilities = zip(unread, judge.beliefs(unread), strict=True)
+    return {fact.id: probability for fact, probability in probabilities if probability >= LEAST_STATED}
 
 
 def _labels(components: ReflectComponents, bank: str, facts: Sequence[Fact]) -> GivenLabels | None:
