@@ -102,4 +102,4 @@ def test_forgetting_an_opinion_itself_leaves_the_facts() -> None:
     (fact_id,) = bank.say(1, "I prefer tea.")
     bank.engine.forget(BANK, fact_id=bank.only().id)
     assert bank.opinions() == []
-    assert bank.engine.facts.get(BANK, fact_id).text == "Ann prefers tea."
+    assert bank.engine.facts.get(BANK, fact_id).text == "I prefer tea."
