@@ -13,6 +13,7 @@ from perdure.retain.components import RetainComponents
 
 if TYPE_CHECKING:
     from perdure.llm.caller import Caller
+    from perdure.reflect.opinions.forming import EvidenceJudge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,8 @@ class ReflectComponents:
     recall: RecallComponents
     recipe: Recipe
     """The recipe of every recall that thinking makes by itself."""
+    evidence_judge: EvidenceJudge | None = None
+    """Judges what facts say of opinions; without one only a language model does."""
     llm: Caller | None = None
     """Asks a language model; None where none is set."""
     thinking: LlmThinking = LlmThinking()
