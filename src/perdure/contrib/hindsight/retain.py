@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import re
 import threading
@@ -282,7 +283,10 @@ def _warnings(items: Sequence[MemoryItem]) -> list[str]:
 def _once(engine: Perdure, bank: str, key: str, body: BaseModel, work: Callable[[], BaseModel]) -> str:
     """Return the answer as JSON: of this call, or of the first one with the key; raises Conflict for another body."""
     record_id = sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
-    request = sha256(body.model_dump_json().encode()).hexdigest()
+    # Under the key, which is not stored, so that a short text cannot be guessed from it.
+    request = hmac.new(
+        key.encode("utf-8", "surrogateescape"), body.model_dump_json().encode(), sha256
+    ).hexdigest()
     with _STRIPES[int(record_id[:4], 16) % len(_STRIPES)]:
         now = datetime.now(UTC)
         for record in engine.records.list(KIND, bank=bank, ids=[record_id]):

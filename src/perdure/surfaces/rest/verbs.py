@@ -22,6 +22,7 @@ from perdure.surfaces.audit import ACTION
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.errors import answer_error
 from perdure.surfaces.rest.outline import outline
+from perdure.surfaces.rest.schema import verbs_document
 from perdure.surfaces.rest.service import BankId, Known, Resource, Service, Serving, require
 from perdure.verbs import REFUSALS, VERBS, Verb
 
@@ -39,6 +40,12 @@ async def greet(service: Serving, caller: Known) -> Response:
     """Which Perdure this is, and by what it counts tokens."""
     told = {"format": FORMAT, "version": __version__, "tokens": service.engine.token_encoding}
     return Response(to_json(told), media_type="application/json")
+
+
+@router.get("/openapi.json", operation_id="describe_verbs", include_in_schema=False)
+async def describe_verbs(caller: Known) -> Response:
+    """Return the OpenAPI document of the verbs."""
+    return Response(to_json(verbs_document()), media_type="application/json")
 
 
 @router.post("/banks/{bank_id}/{verb}", operation_id="call_verb_of_bank", include_in_schema=False)
