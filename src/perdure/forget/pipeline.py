@@ -109,9 +109,9 @@ def erase_target(
     bank: str,
     target: Target,
     *,
-    also: ScrubBackground | None,
-    thoughts: ScrubThoughts,
-    records: ScrubRecords | None,
+    also: ScrubBackground | None = None,
+    thoughts: ScrubThoughts = _no_thoughts,
+    records: ScrubRecords | None = None,
     kinds: Sequence[str] = (),
 ) -> Erased:
     """Erase a fact, a document or an entity within a transaction; the arguments are those of `forget`."""
