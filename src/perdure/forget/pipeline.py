@@ -14,6 +14,7 @@ from perdure.domain.observation import SCOPES_RECORD
 from perdure.domain.record import Record
 from perdure.forget.around import Around, erase_around, find_around
 from perdure.forget.names import forget_names
+from perdure.forget.options import Target
 from perdure.forget.person import Person, count_mentions, find_person, redact_records, redact_rest
 from perdure.forget.scrub import (
     ErasedWords,
@@ -27,7 +28,7 @@ from perdure.forget.scrub import (
     wordings_of,
 )
 from perdure.forget.speakers import forget_speakers
-from perdure.forget.target import LAST_ERASURE, Forgotten, Target
+from perdure.forget.target import LAST_ERASURE, Forgotten
 from perdure.forget.vectors import contexts_without
 from perdure.history import find_wordings, mark_changed, release_from_erased
 from perdure.ports.store import FactsWhere, Store, Traces, Transaction, raise_damaged
@@ -173,7 +174,7 @@ def _erase_person(
         return Erased(existed=False)
     going = [fact for fact in person.mentioning if fact.id not in target.keep]
     erased = _erase_facts(tx, going, thoughts)
-    kept = frozenset(fact.id for fact in person.mentioning) & target.keep - erased.gone.keys()
+    kept = frozenset(fact.id for fact in person.mentioning) & set(target.keep) - erased.gone.keys()
     redacted = redact_rest(tx, person, kept, erased.gone.keys())
     return replace(
         erased,

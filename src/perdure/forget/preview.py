@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.filter import Filter
 from perdure.forget.around import Around
+from perdure.forget.options import Target
 from perdure.forget.pipeline import Erased, ScrubBackground, ScrubRecords, ScrubThoughts, erase_target
-from perdure.forget.target import Target
 from perdure.ports.store import FactsWhere, Rows, Selection, Store, Transaction
 
 MOST_TEXTS = 20

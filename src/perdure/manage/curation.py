@@ -32,6 +32,9 @@ _FIXED = frozenset(
         "chunk_id",
         "ordinal",
         "source_text",
+        "listener",
+        "asked",
+        "dates",
         "recorded_at",
         "end_recorded_at",
         "superseded_by",
@@ -133,6 +136,8 @@ def _following(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:
         if _names(text, name) or not _names(fact.text, name)
     ]
     return changed | {
+        "asked": "",
+        "dates": tuple(pair for pair in fact.dates if pair[0] in text),
         "entities": tuple(name for name, _ in left),
         "entity_ids": tuple(entity_id for _, entity_id in left),
     }

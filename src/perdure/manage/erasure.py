@@ -12,9 +12,10 @@ from perdure.domain.llm_call import LLM_CALL
 from perdure.domain.observation import OBSERVATION_RECORD
 from perdure.domain.question import QUESTION_RECORD
 from perdure.errors import ModelError
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
 from perdure.forget.preview import ForgetPreview, preview_forget
-from perdure.forget.target import Forgotten, Target
+from perdure.forget.target import Forgotten
 from perdure.jobs.background import Background
 from perdure.jobs.outbox import scrub_deliveries
 from perdure.jobs.records import JOB, scrub
