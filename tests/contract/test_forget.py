@@ -355,7 +355,7 @@ def test_a_statement_that_is_kept_loses_the_name_in_text_and_source(any_store: S
     assert (left.vectors, set(left.terms), left.words) == ({}, {"sold", "house"}, ("sold", "house"))
 
 
-def test_what_is_about_a_namesake_alone_stays(any_store: Store) -> None:
+def test_what_is_about_a_namesake_alone_stays_where_that_one_is_kept(any_store: Store) -> None:
     put(
         any_store,
         make_fact("ley", "Mona sings.", entity_ids=("ley",)),
@@ -363,7 +363,7 @@ def test_what_is_about_a_namesake_alone_stays(any_store: Store) -> None:
         make_fact("none", "Mona sleeps."),
         entities=[entity("ley", "Mona Ley", "Mona"), entity("fox", "Mona Fox", "Mona")],
     )
-    assert forget(any_store, BANK, Target(entity_id="ley")).facts == 2
+    assert forget(any_store, BANK, Target(entity_id="ley", keep=("fox",))).facts == 2
     assert [fact.text for fact in facts(any_store, "ley", "fox", "none")] == ["Mona dances."]
     assert entities(any_store)["fox"].entity.aliases == ("Mona",)
 

@@ -1,7 +1,8 @@
 """Forgetting an entity: every statement and passage that mentions it goes, and its names with them.
 
-What mentions it is a member of the entity or has one of its names. A name that another entity has too counts only where the
-statement is not about that one alone. Statements that the caller keeps stay with `[removed]` in the place of the name.
+What mentions it is a member of the entity or has one of its names. Statements that the caller keeps stay with `[removed]` in
+the place of the name. Where the caller keeps another entity that has one of the names, what is about that one alone stays as
+it is.
 """
 
 from __future__ import annotations
@@ -88,19 +89,27 @@ class Person:
     entity: Entity
     names: Names
     own_names: Names
-    """Those that no other entity has."""
+    """Those that no entity has that is kept."""
     namesakes: Mapping[str, Entity]
+    """Other entities that have one of the names."""
+    spared: frozenset[str]
+    """Those that are kept."""
     mentioning: tuple[Fact, ...]
     staying: tuple[Fact, ...]
 
     def owns(self, fact: Fact) -> Names:
         """The names that mean this entity in a fact."""
-        alone = self.namesakes.keys() & set(fact.entity_ids) and self.entity.id not in fact.entity_ids
+        alone = self.spared & set(fact.entity_ids) and self.entity.id not in fact.entity_ids
         return self.own_names if alone else self.names
 
 
-def find_person(store: Store, tx: Transaction, bank: str, entity_id: str) -> Person | None:
-    """Return an entity with everything that mentions it; None when there is no such entity and nothing is a member of it."""
+def find_person(
+    store: Store, tx: Transaction, bank: str, entity_id: str, keep: Collection[str]
+) -> Person | None:
+    """Return an entity with everything that mentions it; None when there is no such entity and nothing is a member of it.
+
+    `keep` may have ids of other entities that have one of its names.
+    """
     facts = list(_all_facts(store, bank))
     members = [fact for fact in facts if entity_id in fact.entity_ids]
     entities = [keyed.entity for keyed in tx.entities()]
@@ -109,18 +118,15 @@ def find_person(store: Store, tx: Transaction, bank: str, entity_id: str) -> Per
         return None
     entity = entity or Entity(id=entity_id, bank=bank, name="")
     names = names_of(entity, members)
-    # "Jonas" is part of "Jonas Weber" and may be the same person; "Jonas Brandt" and "Jonas Weber" are two.
     namesakes = {
         other.id: other
         for other in entities
-        if other.id != entity_id
-        and any(names.in_text(name) for name in (other.name, *other.aliases))
-        and not Names([entity.name]).in_text(other.name)
-        and not Names([other.name]).in_text(entity.name)
+        if other.id != entity_id and any(names.in_text(name) for name in (other.name, *other.aliases))
     }
-    theirs = [name for other in namesakes.values() for name in (other.name, *other.aliases)]
+    spared = frozenset(namesakes.keys() & set(keep))
+    theirs = [name for one in spared for name in (namesakes[one].name, *namesakes[one].aliases)]
     own = Names(name for name in names.all if not any(Names([name]).in_text(other) for other in theirs))
-    person = Person(entity, names, own, namesakes, (), ())
+    person = Person(entity, names, own, namesakes, spared, (), ())
     mentioning = [fact for fact in facts if mentions(fact, entity_id, person.owns(fact))]
     ids = {fact.id for fact in mentioning}
     return replace(
@@ -201,7 +207,7 @@ def redact_rest(tx: Transaction, person: Person, kept: Collection[str], erased: 
 
 
 def _passages(text: str, names: Names, staying: Sequence[str]) -> list[str]:
-    parts = [part.strip() for part in re.findall(r"[^.!?\n]+[.!?]*", text)]
+    parts = [part.strip() for part in re.findall(r"[^.!?\n]+[.!?]*", text) if FORGOTTEN not in part]
     return [part for part in parts if names.in_text(part) and not any(own in part for own in staying)]
 
 

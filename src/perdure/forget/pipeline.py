@@ -169,7 +169,7 @@ def _erase(tx: Transaction, target: Target, thoughts: ScrubThoughts) -> Erased:
 def _erase_person(
     store: Store, tx: Transaction, bank: str, target: Target, thoughts: ScrubThoughts
 ) -> Erased:
-    person = find_person(store, tx, bank, target.entity_id or "")
+    person = find_person(store, tx, bank, target.entity_id or "", target.keep)
     if person is None:
         return Erased(existed=False)
     going = [fact for fact in person.mentioning if fact.id not in target.keep]

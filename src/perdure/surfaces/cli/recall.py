@@ -113,7 +113,7 @@ def _going(preview: ForgetPreview) -> str:
     lines = lines or [f"- {text}" for text in preview.texts]
     lines += [f"- {text} (in a source, no fact)" for text in preview.passages]
     lines += [
-        f"{one.name} has the same name: {plural(one.facts, 'fact')} about it alone stay"
+        f"{one.name} has that name too: {plural(len(one.fact_ids), 'fact')} about it alone; --keep {one.entity_id}"
         for one in preview.namesakes
     ]
     lines += [f"stays without --around: {one.kind} “{one.text}”" for one in preview.around]

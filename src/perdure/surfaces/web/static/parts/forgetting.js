@@ -42,7 +42,7 @@ function whatGoes(preview, keep) {
     preview.statements.length > 0 && h("ul", { class: "quote" }, preview.statements.map((one) => statement(one, keep))),
     preview.passages.length > 0 && h("p", {}, "Passages from which no fact was drawn:"),
     preview.passages.length > 0 && h("ul", { class: "quote" }, preview.passages.map((text) => h("li", {}, text))),
-    preview.namesakes.map((one) => h("p", {}, `${one.name} has the same name: ${plural(one.facts, "fact")} about it alone stay.`)),
+    preview.namesakes.map((one) => h("p", {}, keeping(keep, one.entity_id, `keep ${one.name}, who has that name too, with ${plural(one.fact_ids.length, "fact")}`))),
     preview.around.length > 0 && h("p", {}, `These share words with it and stay: ${preview.around.map((one) => `${one.kind} “${one.text}”`).join(", ")}.`),
     preview.statements.length === 0 && preview.texts.length > 0 && h("ul", { class: "quote" }, preview.texts.map((text) => h("li", {}, text))),
     preview.statements.length === 0 && preview.facts > preview.texts.length && h("p", { class: "faint" }, `and ${plural(preview.facts - preview.texts.length, "more fact", "more facts")}`),
@@ -52,6 +52,10 @@ function whatGoes(preview, keep) {
 /** A statement that would go; one that is about others too can be kept without the name. */
 function statement(one, keep) {
   if (one.others.length === 0) return h("li", {}, one.text);
-  const change = (event) => (event.target.checked ? keep.add(one.fact_id) : keep.delete(one.fact_id));
-  return h("li", {}, one.text, " ", h("label", {}, h("input", { type: "checkbox", on: { change } }), ` keep without the name (also about ${one.others.join(", ")})`));
+  return h("li", {}, one.text, " ", keeping(keep, one.fact_id, `keep without the name (also about ${one.others.join(", ")})`));
+}
+
+function keeping(keep, id, label) {
+  const change = (event) => (event.target.checked ? keep.add(id) : keep.delete(id));
+  return h("label", {}, h("input", { type: "checkbox", on: { change } }), ` ${label}`);
 }
