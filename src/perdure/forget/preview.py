@@ -30,7 +30,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Namesake:
-    """Another entity that has one of the names."""
+    """Another entity that has one of the names, or the beginning of one ("Jonas" for "Jonas Brandt")."""
 
     entity_id: str
     name: str
@@ -138,7 +138,7 @@ def _namesakes(erased: Erased) -> tuple[Namesake, ...]:
     if erased.person is None:
         return ()
     own = erased.person.entity.id
-    facts = [fact for fact in erased.gone.values() if own not in fact.entity_ids]
+    facts = [fact for fact in (*erased.gone.values(), *erased.person.staying) if own not in fact.entity_ids]
     return tuple(
         Namesake(other.id, other.name, tuple(fact.id for fact in facts if other.id in fact.entity_ids))
         for other in erased.person.namesakes.values()
