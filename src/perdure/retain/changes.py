@@ -120,7 +120,7 @@ def _proposed(
     for fact in new:
         for proposal in proposals.get(fact.id, ()):
             other = stored.get(proposal.fact_id)
-            if other is None:
+            if other is None or fact.source_text.rstrip().endswith("?"):
                 continue
             earlier, later = (other, fact) if _said(other) <= _said(fact) else (fact, other)
             if _may_close(later, earlier) and _speaks_of_its_time(later, earlier):

@@ -5,6 +5,7 @@ The local extractor's statements of the same turns fill in for what the model le
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,12 +18,13 @@ from perdure.extract.local.emotion import read_emotion
 from perdure.extract.local.language import language_of
 from perdure.extract.local.mentions import find_aliases, find_mentions
 from perdure.extract.local.topic import topic_of
-from perdure.ports.extractor import Cause, ExtractedFact, Replacement, Turn
+from perdure.ports.extractor import Cause, ExtractedFact, Replacement, Triple, Turn
 from perdure.text.retelling import is_retold, overlap, shares_words
 from perdure.text.surrogates import without_surrogates
 from perdure.text.voice import voice_of
 
 MOST_PER_TURN = 5
+_RELATION = re.compile(r"[a-z][a-z_]{0,40}")
 CHARACTERS_PER_FACT = 300
 """A turn so many times as long may give as many facts, where that is more than `MOST_PER_TURN`."""
 LONGEST_FACT = 1_000
@@ -147,7 +149,9 @@ def _fact(
         type=FactType(worded.type) if by_agent else FactType.WORLD,
         mentions=find_mentions(text, (), list(dict.fromkeys(names))),
         aliases=find_aliases(source.text),
+        triple=_triple(worded, said),
         occurred=timing.window,
+        dates=tuple(pair for pair in timing.dates if pair[0] in text),
         causes=tuple(_causes(worded)),
         emotion=emotion,
         emotion_tags=emotion_tags,
@@ -156,6 +160,16 @@ def _fact(
         flags=(*timing.flags, *((INSTRUCTION,) if is_order else ()), MADE_BY + made_by),
         replaces=() if is_order else tuple(_replacements(worded, chunk)),
     )
+
+
+def _triple(worded: WordedFact, said: str) -> Triple | None:
+    """Return the relation that a fact states, if its subject and object were named."""
+    if len(worded.relation) != 3:
+        return None
+    subject, relation, object_ = (part.strip() for part in worded.relation)
+    if not _RELATION.fullmatch(relation) or not (is_named(subject, said) and is_named(object_, said)):
+        return None
+    return Triple(subject=subject, relation=relation, object=object_)
 
 
 def _causes(worded: WordedFact) -> list[Cause]:

@@ -114,8 +114,8 @@ def _is_name(name: str, text: str, start: int, language: str) -> bool:
 
 def _type(name: str, tagged: str, text: str, start: int) -> str:
     """Return person or place where that is nearly sure, else no type: on messy text a tagger's types are often wrong."""
-    if is_given_name(name.split()[0]) and tagged != "place":
-        return "person"
+    if is_given_name(name.split()[0]):
+        return "person" if tagged != "place" else "concept"
     return "place" if tagged == "place" and _LOCATING.search(text[:start]) else "concept"
 
 
