@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perdure.domain.fact import Document, Entity, Fact, FactType, Link, LinkKind
+from perdure.domain.fact import FORGOTTEN, Document, Entity, Fact, FactType, Link, LinkKind
 from perdure.domain.item import UNFINISHED_DOCUMENT
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput
 from perdure.extract.verbatim import VerbatimExtractor
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-from perdure.forget.scrub import FORGOTTEN
-from perdure.forget.target import Forgotten, Target
+from perdure.forget.target import Forgotten
 from perdure.models.hashing import HashingEmbedder
 from perdure.ports.probe import FuzzyProbe, GraphProbe, KeywordProbe, SemanticProbe
 from perdure.ports.store import Features, KeyedEntity, Proof, Store, Transaction
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
-from perdure.retain.request import RetainRequest, read_items, read_mode
+from perdure.retain.request import RetainRequest, read_items
 from perdure.testing import (
     BANK,
     NOW,
@@ -354,7 +354,7 @@ class Talk:
 
     def say(self, *turns: str, mode: str = "append", document_id: str = "talk") -> list[Fact]:
         items = read_items([{"content": turn, "document_id": document_id} for turn in turns], {})
-        request = RetainRequest(bank=BANK, items=items, mode=read_mode(mode))
+        request = RetainRequest(bank=BANK, items=items, mode=UpdateMode(mode))
         return facts(self.store, *retain(self.components, request).fact_ids)
 
     def forget(self, fact: Fact) -> None:

@@ -19,8 +19,8 @@ from perdure import NotFound, Settings, Unavailable
 from perdure.databases import copy_banks, encrypt_bank
 from perdure.domain.fact import Document
 from perdure.domain.record import Record
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-from perdure.forget.target import Target
 from perdure.ports.store import Features, NewFact, Store, Traces
 from perdure.stores.postgres import encrypting
 from perdure.stores.postgres.content import COLUMNS

@@ -20,8 +20,8 @@ from job_worker import BANKS, ITEMS, PATIENCE, make_runner
 
 from perdure.domain.operation import OperationStatus
 from perdure.errors import Conflict
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-from perdure.forget.target import Target
 from perdure.jobs.records import scrub
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner

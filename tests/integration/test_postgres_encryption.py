@@ -9,8 +9,8 @@ import pytest
 
 from perdure.domain.fact import Document
 from perdure.domain.record import Record
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-from perdure.forget.target import Target
 from perdure.ports.store import Features, NewFact, Traces
 from perdure.stores.postgres.store import PostgresStore
 from perdure.testing import BANK, make_chunk, make_fact

@@ -21,6 +21,7 @@ from perdure import InvalidInput, NotFound, Perdure, Webhook, WebhookHttp
 from perdure.domain.webhook import WebhookDelivery
 from perdure.jobs.outbox import RETRY_AFTER, concluded
 from perdure.jobs.send import AddressRefused, Sent, is_public, pinned_address
+from perdure.retain.options import RetainOptions
 from perdure.retain.pipeline import retain
 from perdure.retain.request import read_request
 from perdure.surfaces.rest.app import create_app
@@ -155,7 +156,7 @@ def test_a_retain_that_is_rolled_back_is_not_told(memory: Perdure, receiver: Rec
         memory._background.announce_retain(tx, receipt)
         announced.extend(record.id for record in tx.records("webhook_delivery"))
 
-    request = read_request("b", "Ann works at Lumen.", "replace", {})
+    request = read_request("b", "Ann works at Lumen.", RetainOptions())
     with pytest.raises(InvalidInput, match="end of the transaction"):
         retain(memory._components.retain, request, within=fail, announce=announce)
     assert memory.facts.list("b").total == 0

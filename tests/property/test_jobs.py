@@ -145,7 +145,7 @@ def test_steps_hold_every_item_once_and_replace_a_document_only_at_its_first(
         for number in range(count)
     ]
     request = RetainRequest(bank="b", items=tuple(items), mode=mode)
-    steps = list(plan_steps(request, START))
+    steps = list(plan_steps(request, START, "key"))
     stored: list[Item] = []
     seen: set[str] = set()
     for step in steps:

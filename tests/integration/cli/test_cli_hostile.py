@@ -10,14 +10,14 @@ import pytest
 
 from perdure import Perdure
 from perdure.domain.operation import Operation
-from perdure.surfaces.cli.banks import draw_banks
 from perdure.surfaces.cli.config import draw_models
 from perdure.surfaces.cli.draw import draw_record
 from perdure.surfaces.cli.draw_recall import explain_table
+from perdure.surfaces.cli.inside import draw_banks
 from perdure.surfaces.cli.keys import draw_keys
-from perdure.surfaces.cli.operations import draw_operations
 from perdure.surfaces.cli.output import HarmlessConsole
 from perdure.surfaces.cli.session import confirm
+from perdure.surfaces.cli.thinking import draw_operations
 from perdure.surfaces.keys import ApiKey, Scope
 
 UNREADABLE = Path("/proc/self/mem")

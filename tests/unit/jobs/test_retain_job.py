@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from job_samples import START, Clock, idle_runner, take_turn
 
-from perdure.domain.item import Item, RetainResult
+from perdure.domain.item import Item, RetainResult, UpdateMode
 from perdure.domain.operation import OperationStatus
 from perdure.domain.record import Record
 from perdure.errors import ModelError
@@ -25,7 +25,7 @@ from perdure.models.hashing import HashingEmbedder
 from perdure.retain.commit import CommitReceipt, Within
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
-from perdure.retain.request import RetainRequest, read_items, read_mode
+from perdure.retain.request import RetainRequest, read_items
 from tests.support.memory_store import MemoryStore, MemoryTransaction
 
 
@@ -52,7 +52,7 @@ class Bench:
         return self.extractor.extract_many(documents)
 
     def plan(self, content: Any, mode: str = "replace", **fields: Any) -> JobPlan:
-        request = RetainRequest(bank="b", items=read_items(content, fields), mode=read_mode(mode))
+        request = RetainRequest(bank="b", items=read_items(content, fields), mode=UpdateMode(mode))
         return self.job.plan(request, self.clock())
 
     def submit(self, content: Any, mode: str = "replace", **fields: Any) -> str:

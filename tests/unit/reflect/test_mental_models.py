@@ -22,6 +22,7 @@ from perdure import (
 from perdure.domain.mental_model import RefreshOutcome
 from perdure.reflect.mental_models import refresh as refreshing
 from perdure.reflect.mental_models.due import due_after_consolidation, refresh_due_models
+from tests.support.ending import end_fact
 
 QUICK: dict[str, Any] = {
     "embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate", "extractor": "verbatim",
@@ -117,13 +118,12 @@ def test_a_change_replaces_the_sentence_in_its_place(tmp_path: Path, clock: Cloc
     options = {**QUICK, "extractor": "local"}
     with Perdure.open(tmp_path / "local.db", clock=clock, **options) as memory:
         turns = ["I live in Porto.", "I like tea."]
-        memory.retain("b", [{"content": text, "speaker": "Ann"} for text in turns])
+        (old, _) = memory.retain("b", [{"content": text, "speaker": "Ann"} for text in turns]).fact_ids
         model = make(memory, "Where does Ann live?", trigger=DELTA)
         assert "Porto" in model.content
         clock.moment += timedelta(days=30)
-        memory.retain("b", "I moved to Lisbon, I live in Lisbon now.", speaker="Ann")
-        ended = [fact for fact in memory.facts.history("b", "Ann") if fact.is_ended]
-        assert ended, "the older fact was closed"
+        (new,) = memory.retain("b", "I moved to Lisbon, I live in Lisbon now.", speaker="Ann").fact_ids
+        end_fact(memory, "b", old, new, clock.moment)
         assert memory.models.stale("b") == {model.id}
         preview = memory.models.preview("b", model.id)
         assert preview.operations is not None

@@ -20,11 +20,12 @@ from perdure.domain.note import (
     note_names,
     note_window,
 )
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-from perdure.forget.target import Target
 from perdure.reflect.erasure import scrub_records
 from perdure.reflect.notes.write import NOTE_PENDING
 from perdure.stores.notes_folder import NotesFolder
+from tests.support.ending import end_fact
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "note_1.md"
 DAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
@@ -84,6 +85,7 @@ def fill(memory: Perdure) -> list[str]:
         for fact_id in memory.retain(BANK, text, speaker="Ann", timestamp=DAY).fact_ids
     ]
     moved = memory.retain(BANK, "I live in Lisbon now.", speaker="Ann", timestamp=DAY + timedelta(days=1))
+    end_fact(memory, BANK, ids[0], moved.fact_ids[0], DAY + timedelta(days=1))
     consolidate(memory)
     return [*ids, *moved.fact_ids]
 
@@ -96,8 +98,8 @@ def test_a_day_tells_what_happened_and_what_changed(memory: Perdure) -> None:
         heading: [line.text for line in lines]
         for heading, lines in memory.notes.get(BANK, "daily/2026-11-17").sections
     }
-    assert told[HAPPENED] == ["Ann lives in Lisbon now."]
-    assert told[CHANGED] == ["Ann lives in Berlin. Until 2026-11-17, then: Lisbon"]
+    assert told[HAPPENED] == ["I live in Lisbon now."]
+    assert told[CHANGED] == ["I live in Berlin. Until 2026-11-17, then: I live in Lisbon now."]
 
 
 def test_a_note_is_made_anew_when_a_fact_in_it_changes(memory: Perdure) -> None:

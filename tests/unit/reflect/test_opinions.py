@@ -7,6 +7,7 @@ import pytest
 from perdure import AsOf, FactType, InvalidInput, NotFound
 from perdure.domain.opinion import EvidenceLabel
 from perdure.reflect.opinions.forming import assess_facts
+from tests.support.ending import end_fact
 from tests.unit.reflect.thinking import BANK, Thinking, day
 
 
@@ -62,7 +63,7 @@ def test_the_agents_belief_moves_with_what_others_say_of_the_same(bank: Thinking
 
 
 def test_what_was_said_before_the_belief_counts_too(bank: Thinking) -> None:
-    bank.say(1, "Python is easier to learn than Rust.", "Bob")
+    bank.say(1, "Honestly, Python is easier to learn than Rust.", "Bob")
     bank.say(2, "I think that Python is easier to learn than Rust.", "assistant")
     assert bank.opinions() == ["Python is easier to learn than Rust (c = 0.72)"]
 
@@ -83,8 +84,9 @@ def test_contradictions_tone_it_down_until_the_opposite_is_surer(bank: Thinking)
 
 
 def test_a_superseded_preference_leaves_the_fold_and_is_there_as_of_then(bank: Thinking) -> None:
-    bank.say(1, "I prefer morning meetings.")
-    bank.say(30, "I prefer afternoon meetings now.")
+    (old,) = bank.say(1, "I prefer morning meetings.")
+    (new,) = bank.say(30, "I prefer afternoon meetings now.")
+    end_fact(bank.engine, BANK, old, new, day(30))
     assert bank.opinions() == ["Ann prefers afternoon meetings (c = 0.85)"]
     assert bank.opinions(day(10)) == ["Ann prefers morning meetings (c = 0.85)"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
@@ -54,21 +53,6 @@ def test_literalism_quotes_the_speaker() -> None:
     quoted = said(Disposition(literalism=5, bias_strength=1.0))
     assert quoted.sentences[0].text == "Nils: “I baked a rye loaf!!”"
     assert any("quoted" in effect for effect in quoted.trace.disposition)
-
-
-def test_little_literalism_adds_what_follows_over_links() -> None:
-    followed = said(Disposition(literalism=1, bias_strength=1.0))
-    assert [one.text for one in followed.sentences] == ["Nils baked a rye loaf.", "Nils bought a mill."]
-    assert followed.sentences[1].fact_ids == ("f2",)
-
-
-def test_literalism_leaves_out_a_value_that_nobody_said() -> None:
-    dated = replace(LOAF, occurred_start=datetime(2026, 5, 1, tzinfo=UTC))
-    result = recalled("How many days ago did Nils bake?", [dated])
-    assert compose(result).answer == "40 days, since 2026-05-01"
-    literal = compose(result, leaning=leaning_of(Disposition(literalism=5, bias_strength=1.0)))
-    assert literal.answer is None
-    assert literal.sentences
 
 
 def test_empathy_adds_what_is_felt() -> None:

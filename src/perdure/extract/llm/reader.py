@@ -19,7 +19,7 @@ from perdure.extract.llm.checking import (
 )
 from perdure.extract.llm.prompting import CONTEXT_TURNS, Place, ShownChunk, write_messages
 from perdure.extract.local.questions import is_filler
-from perdure.llm.caller import Caller, LlmOperation, Purpose
+from perdure.llm.caller import Caller, Purpose
 from perdure.llm.prompt import Prompt
 from perdure.ports.extractor import BankContext, LocalFallback, Turn
 
