@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from perdure.domain.fact import FORGOTTEN, Document, Entity, Fact, FactType, Link, LinkKind
-from perdure.domain.item import UNFINISHED_DOCUMENT
+from perdure.domain.item import UNFINISHED_DOCUMENT, UpdateMode
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput
 from perdure.extract.verbatim import VerbatimExtractor

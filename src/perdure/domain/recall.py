@@ -111,6 +111,16 @@ class Candidate:
     """The cross-encoder's raw scores, one per view of the passage; empty when it did not read it."""
     rerank: float | None = None
     """The best of the logits, through the sigmoid."""
+    read: float | None = None
+    """The reader's relevance, a logit; None when it did not read it."""
+    answers: float | None = None
+    """The reader's probability that it answers the question."""
+    span: str = ""
+    """The words that would answer."""
+    meaning: str = ""
+    """How it is meant, as far as the reader was asked."""
+    is_earlier: bool = False
+    """Whether it answers with what was before: a later statement gives another value."""
     strength: float | None = None
     """Logit blended with the other signals, and with what linked candidates add; unbounded."""
     relevance: float = 0.0
@@ -146,6 +156,12 @@ class Recollection:
     """Until when it held and what came then; doubts; conflicts with other results."""
     doubt: str | None = None
     """Why it is doubtful: what it rests on, and what became of that."""
+    answers: float | None = None
+    """The reader's probability that it answers the question; None where it did not read it."""
+    span: str = ""
+    """The words of it that answer, where it probably does."""
+    is_earlier: bool = False
+    """Whether it tells what was before: a later statement answers with another value."""
 
     @property
     def text(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -30,7 +31,7 @@ def said(disposition: Disposition, evidence: Evidence = Evidence.STRONG, loaf: F
 
 def test_a_neutral_bank_says_the_fact_as_it_is() -> None:
     plain = said(Disposition())
-    assert [one.text for one in plain.sentences] == ["Nils baked a rye loaf."]
+    assert [one.text for one in plain.sentences] == ["2026-06-10 Nils baked a rye loaf."]
     assert plain.trace.disposition == ()
 
 
@@ -42,7 +43,7 @@ def test_without_bias_no_trait_changes_anything(level: int) -> None:
 
 def test_skepticism_hedges_then_leaves_out_what_has_little_support() -> None:
     hedged = said(Disposition(skepticism=4, bias_strength=0.5), Evidence.WEAK)
-    assert hedged.sentences[0].text == HEDGE + "Nils baked a rye loaf."
+    assert hedged.sentences[0].text == HEDGE + "2026-06-10 Nils baked a rye loaf."
     assert any(effect.startswith("skepticism") for effect in hedged.trace.disposition)
     assert said(Disposition(skepticism=5, bias_strength=1.0), Evidence.WEAK).is_refusal
     proven = said(Disposition(skepticism=4, bias_strength=0.5), Evidence.WEAK, replace(LOAF, proof_count=2))
@@ -53,6 +54,24 @@ def test_literalism_quotes_the_speaker() -> None:
     quoted = said(Disposition(literalism=5, bias_strength=1.0))
     assert quoted.sentences[0].text == "Nils: “I baked a rye loaf!!”"
     assert any("quoted" in effect for effect in quoted.trace.disposition)
+
+
+def test_little_literalism_adds_what_follows_over_links() -> None:
+    followed = said(Disposition(literalism=1, bias_strength=1.0))
+    assert [one.text for one in followed.sentences] == [
+        "2026-06-10 Nils baked a rye loaf.",
+        "2026-06-10 Nils bought a mill.",
+    ]
+    assert followed.sentences[1].fact_ids == ("f2",)
+
+
+def test_literalism_leaves_out_a_value_that_nobody_said() -> None:
+    dated = replace(LOAF, occurred_start=datetime(2026, 5, 1, tzinfo=UTC))
+    result = recalled("How many days ago did Nils bake?", [dated])
+    assert compose(result).answer == "40 days, since 2026-05-01"
+    literal = compose(result, leaning=leaning_of(Disposition(literalism=5, bias_strength=1.0)))
+    assert literal.answer is None
+    assert literal.sentences
 
 
 def test_empathy_adds_what_is_felt() -> None:
