@@ -354,7 +354,7 @@ class Talk:
 
     def say(self, *turns: str, mode: str = "append", document_id: str = "talk") -> list[Fact]:
         items = read_items([{"content": turn, "document_id": document_id} for turn in turns], {})
-        request = RetainRequest(bank=BANK, items=items, mode=mode)
+        request = RetainRequest(bank=BANK, items=items, mode=UpdateMode(mode))
         return facts(self.store, *retain(self.components, request).fact_ids)
 
     def forget(self, fact: Fact) -> None:

@@ -47,7 +47,7 @@ STEPS: dict[str, Step] = {
 }
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     faults=st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=25),
     questions=st.lists(st.integers(0, 3), min_size=1, max_size=12),
