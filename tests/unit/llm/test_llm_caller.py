@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +19,6 @@ from perdure.errors import (
     LlmCut,
     LlmInvalid,
     LlmRefused,
-    StoreLocked,
     Unavailable,
 )
 from perdure.llm.caller import Caller, Purpose
@@ -310,37 +308,3 @@ def test_costs_are_sums_per_day_bank_operation_and_model() -> None:
     assert row.price == pytest.approx(sum(call.price or 0 for call in calls.logged()))
     assert read_costs(calls.store, "bob") == []
     assert read_costs(calls.store, since=NOW.replace(day=2).date()) == []
-
-
-def _on_day(store: MemoryStore, day: int, **options: Any) -> Caller:
-    ledger = Ledger(store, lambda: NOW.replace(day=day), **options)
-    return Caller({LlmOperation.RETAIN: [ScriptedLlm(lambda _: "yes")]}, ledger=ledger)
-
-
-def test_calls_of_a_bank_that_does_not_exist_make_none_and_are_kept_until_it_does() -> None:
-    store = MemoryStore()
-    caller = _on_day(store, 1)
-    new = Purpose(bank="new", operation=LlmOperation.RETAIN)
-    caller.chat(new, ASK)
-    assert store.banks() == []
-    assert [row.calls for row in read_costs(store, "new")] == [1]
-    with store.transaction("new") as tx:
-        tx.put_bank(Bank(id="new", name="new"))
-    caller.close()
-    with store.reading("new") as reading:
-        assert len(reading.records("llm_call")) == 1
-
-
-def test_a_paid_answer_is_kept_when_the_ledger_cannot_be_written() -> None:
-    calls = Calls([GOOD, GOOD])
-    put: Callable[..., None] = calls.store.put_shared_records
-
-    def locked(records: object) -> None:
-        raise StoreLocked("locked")
-
-    calls.store.put_shared_records = locked  # type: ignore[method-assign, assignment]
-    assert calls.structured().value.facts
-    calls.store.put_shared_records = put  # type: ignore[method-assign]
-    calls.structured()
-    assert [row.calls for row in read_costs(calls.store)] == [2]
-    assert len(calls.logged()) == 2
