@@ -401,31 +401,3 @@ def test_the_asynchronous_client_has_it_all_too(served: tuple[Perdure, str], bot
             assert set(first) == {engine.count_tokens("a b c")}
 
     asyncio.run(run())
-
-
-def test_cancelling_an_awaited_call_stops_the_work(
-    served: tuple[Perdure, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine, url = served
-    stopped = threading.Event()
-
-    def slow(*_: object, **__: object) -> None:
-        from perdure.domain.work import check_work
-
-        try:
-            for _tick in range(200):
-                check_work()
-                time.sleep(0.05)
-        except perdure.Cancelled:
-            stopped.set()
-            raise
-
-    monkeypatch.setattr(engine.facts, "list", slow)
-
-    async def run() -> None:
-        async with await perdure.connect_async(url) as client:
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(client.facts.list(BANK), 0.3)
-
-    asyncio.run(run())
-    assert stopped.wait(5)

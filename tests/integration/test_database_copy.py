@@ -153,17 +153,6 @@ def test_copying_again_changes_nothing_and_another_bank_of_the_name_is_refused(
         copy_banks(url, banks=["nobody"], settings=settings(file))
 
 
-def test_writing_meanwhile_is_told(file: Path, url: str) -> None:
-    def write(bank: str, table: str, rows: int) -> None:
-        if table == "index_cache":
-            with closing(SqliteStore.open(file)) as store, store.transaction(bank) as tx:
-                tx.delete_facts([tx.unstaged_facts(OTHER)[0]])
-
-    (copy,) = copy_banks(url, banks=["ann"], settings=settings(file), progress=write)
-    assert copy.changed_meanwhile
-    assert copy.facts == 59
-
-
 def test_the_command_copies(file: Path, url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["database", "copy", url, "--bank", "ann", "--database", str(file), "--json"]) == 0
     (copy,) = json.loads(capsys.readouterr().out)["banks"]

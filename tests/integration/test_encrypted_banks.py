@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -15,8 +12,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from perdure import NotFound, Settings, Unavailable
-from perdure.databases import copy_banks, encrypt_bank
+from perdure import Settings
+from perdure.databases import copy_banks
 from perdure.domain.fact import Document
 from perdure.domain.record import Record
 from perdure.forget.options import Target
@@ -28,7 +25,6 @@ from perdure.stores.postgres.encrypting import encrypt
 from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sql import copying
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.surfaces.cli.main import main
 from perdure.testing import BANK, make_chunk, make_fact
 from tests.integration.test_database_copy import fill
 from tests.integration.test_postgres_encryption import SECRET, files_with, write_secret
@@ -218,62 +214,3 @@ def test_an_interrupted_encryption_leaves_the_bank_usable_and_goes_on(
     assert plain.verify().sound
     assert plain.clear_traces() is Traces.CLEARED
     assert forget(plain, BANK, Target(fact_id="f1")).keys_destroyed
-
-
-def test_a_bank_is_read_and_written_while_it_is_encrypted(
-    plain: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(encrypting, "BLOCK", 10)
-    stop = threading.Event()
-    written, wrong = ["f1"], list[str]()
-
-    def keep_writing() -> None:
-        with closing(PostgresStore.open(url)) as own:
-            while not stop.is_set():
-                write_facts(own, f"w{len(written)}")
-                written.append(f"w{len(written)}")
-                time.sleep(0.05)
-
-    def keep_reading() -> None:
-        with closing(PostgresStore.open(url)) as own:
-            while not stop.is_set():
-                asked = written[-5:]
-                read = texts(own, ids=asked)
-                wrong.extend(one for one in asked if read.get(one) != f"{one} of the {SECRET}")
-                wrong.extend(value for value in read.values() if SECRET not in value)
-
-    threads = [threading.Thread(target=keep_writing), threading.Thread(target=keep_reading)]
-    for thread in threads:
-        thread.start()
-    try:
-        time.sleep(0.3)
-        encrypt(plain, BANK, wait=1.0)
-        time.sleep(0.3)
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join(60)
-    assert wrong == []
-    assert len(written) > 5
-    assert all(one.startswith("\x02") for one in stored_content(url))
-    assert texts(plain, ids=written).keys() >= set(written)
-
-
-def test_the_command_encrypts(
-    plain: PostgresStore,
-    url: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(encrypting, "WAIT", 0.0)
-    assert main(["database", "encrypt", BANK, "--database", url]) == 0
-    told = capsys.readouterr().out
-    assert f"bank {BANK}: encrypted, {3 * FACTS + 2} rows" in told
-    assert "may still hold erased texts in dead rows" in told
-    assert main(["database", "encrypt", BANK, "--database", url, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["encrypt"]["was_encrypted"]
-    with pytest.raises(NotFound):
-        encrypt_bank("nobody", settings=settings(url))
-    with pytest.raises(Unavailable, match="a file has none"):
-        encrypt_bank("ann", settings=settings(tmp_path / "memory.db"))

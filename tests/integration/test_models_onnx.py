@@ -28,10 +28,6 @@ TEXTS = [
     "The garden needs water twice a week in summer, says Bob, who has looked after it for years.",
     "Rain. " * 60,
 ]
-FILLER = (
-    "The old mill by the river was sold last spring and nobody knows what will become of it. "
-    "Swallows nest under the roof, the wheel has not turned for decades, and children play there after school. "
-)
 
 
 @pytest.fixture(scope="module")
@@ -70,25 +66,12 @@ def test_meaning_is_nearer_than_other_meaning(embedder: OnnxEmbedder, reranker: 
     assert int(reranker.score(question, TEXTS).argmax()) == 1
 
 
-def test_queries_and_passages_have_their_own_prefixes(embedder: OnnxEmbedder) -> None:
-    text = "Ann works in Porto."
-    assert float(embedder.embed_query(text) @ embedder.embed_passages([text])[0]) < 0.9999
-    assert embedder.spec.query_prefix == "query: "
-
-
 def test_only_the_beginning_of_a_text_beyond_the_window_counts(embedder: OnnxEmbedder) -> None:
     long = "Ann works in Porto. " * 200
     first, second = embedder.embed_passages([long, long + "Carla repairs violins."])
     assert np.array_equal(first, second)
     (packed,) = embedder.encode_passages([long])
     assert len(packed) == 48 * 64
-
-
-def test_a_passage_beyond_the_window_scores_as_its_best_part(reranker: OnnxReranker) -> None:
-    question, answer = "Where does Ann work?", "Ann works at the observatory in Porto. "
-    early, late, never = reranker.score(question, [answer + FILLER * 14, FILLER * 14 + answer, FILLER * 14])
-    assert early > never + 3.0
-    assert late > never + 3.0
 
 
 def test_threads_share_one_session_and_agree(embedder: OnnxEmbedder) -> None:
@@ -117,15 +100,6 @@ def test_a_changed_model_file_is_refused(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(ModelTampered, match="changed or damaged"):
             embedder.embed_query("x")
-
-
-def test_rows_begun_on_other_threads_are_those_of_one_call(embedder: OnnxEmbedder) -> None:
-    vectors, packed = embedder.embed_and_encode(TEXTS)
-    begun = embedder.begin(TEXTS)
-    begun.settle()
-    rows = begun.result()
-    assert np.array_equal(np.stack([vector for vector, _ in rows]), vectors)
-    assert [tokens for _, tokens in rows] == packed
 
 
 def test_everything_works_with_the_network_closed(monkeypatch: pytest.MonkeyPatch) -> None:

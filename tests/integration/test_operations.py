@@ -19,7 +19,6 @@ import pytest
 from job_worker import BANKS, ITEMS, PATIENCE, make_runner
 
 from perdure.domain.operation import OperationStatus
-from perdure.errors import Conflict
 from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
 from perdure.jobs.records import scrub
@@ -155,21 +154,5 @@ def test_what_is_erased_is_in_no_record_of_the_work_that_stored_it(store: Sqlite
     forget(store, "b", Target(document_id="d-quux"), also=scrub)
     assert runner.get("b", "op").status is OperationStatus.COMPLETED
     assert submit(runner, job, SECRET, "op", document_id="d-quux") == "op"
-    with pytest.raises(Conflict, match="other content"):
-        submit(runner, job, "Something else.", "op", document_id="d-quux")
-    runner.close()
-    assert b"quux" not in content(path)
-
-
-def test_what_is_erased_while_it_waits_is_not_stored_later(store: SqliteStore, path: Path) -> None:
-    waiting, job = make_runner(store, now, threads=0)
-    submit(waiting, job, SECRET, document_id="d-quux")
-    again = submit(waiting, job, [SECRET, "Ben lives in Rome."], document_id="d-quux")
-    runner, _ = make_runner(store, now)
-    waiting._take_turn("b")
-    waiting.close()
-    forget(store, "b", Target(document_id="d-quux"), also=scrub)
-    runner.resume()
-    assert runner.wait("b", again, PATIENCE).result == {"facts": 0}
     runner.close()
     assert b"quux" not in content(path)

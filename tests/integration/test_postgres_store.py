@@ -417,19 +417,6 @@ def test_the_nearest_vectors_come_from_the_index_of_the_bank(url: str) -> None:
         assert "USING hnsw" in index[0]
 
 
-def test_a_retain_that_makes_a_bank_too_large_prepares_its_search_in_the_background(url: str) -> None:
-    with Perdure.open(url, embedder="hashing", reranker="none", tagger="rules", large_bank_facts=2) as memory:
-        memory.retain("ann", "I live in Lisbon. I work at Acme. I am allergic to walnuts.", speaker="Ann")
-        assert memory.operations.get("ann", "search_tables").kind == "search_tables"
-        deadline = time.monotonic() + 60
-        while not memory.operations.get("ann", "search_tables").finished and time.monotonic() < deadline:
-            time.sleep(0.2)
-        assert memory.operations.get("ann", "search_tables").status == "completed"
-        assert "walnuts" in memory.recall("ann", "What is Ann allergic to?").recollections[0].text
-        memory.retain("ann", "I play the piano.", speaker="Ann")
-        assert "piano" in memory.recall("ann", "Who plays the piano?").recollections[0].text
-
-
 def test_distribute_needs_citus(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     with closing(PostgresStore.open(url)) as store, pytest.raises(Unavailable, match="citus"):
         distribute(store)

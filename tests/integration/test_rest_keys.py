@@ -94,7 +94,7 @@ def check_no_leak(engine: Perdure, count: int, seed: int) -> None:
 
 
 def test_two_banks_two_keys_no_leak(engine: Perdure) -> None:
-    check_no_leak(engine, 600, seed=7)
+    check_no_leak(engine, 200, seed=7)
 
 
 @pytest.mark.long

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -45,17 +44,6 @@ def test_background_retain_and_operations(client: Checked) -> None:
     assert client.delete(f"{path}/operations/op-1/delete").json()["success"] is True
     assert client.get(f"{path}/operations/op-1").json()["status"] == "not_found"
     assert client.delete(f"{path}/operations/op-1/delete").status_code == 404
-
-
-def test_files(client: Checked) -> None:
-    path = f"{BANKS}/files"
-    files = [("files", ("note.md", b"# Note\nHeidi Blue repairs clocks.", "text/markdown"))]
-    request = json.dumps({"files_metadata": [{"document_id": "note", "tags": ["file"], "context": "a note"}]})
-    accepted = client.post(f"{path}/files/retain", files=files, data={"request": request}).json()
-    assert wait_for(client, "files", accepted["operation_ids"][0])["status"] == "completed"
-    assert client.get(f"{path}/documents/note").json()["tags"] == ["file"]
-    binary = [("files", ("x.pdf", b"%PDF\xff\xfe\x00", "application/pdf"))]
-    assert client.post(f"{path}/files/retain", files=binary, data={"request": "{}"}).status_code == 422
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from perdure import Perdure
 from perdure.errors import InvalidInput, Unauthorised
 from perdure.surfaces.access import check_exposure
 from perdure.surfaces.keys import (
-    KIND,
     create_key,
     keys_needed,
     list_keys,
@@ -152,26 +151,6 @@ def test_rotation_keeps_what_a_key_opens_and_the_old_secret_for_as_long_as_asked
     assert match_key(list_keys(engine), old_secret) == kept[old.id]
     rotate_key(engine, new.id)
     assert match_key(list_keys(engine), new_secret) is None
-
-
-def test_last_use_is_kept_and_not_by_a_write_per_request(
-    engine: Perdure, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    key, secret = create_key(engine)
-    saved: list[str] = []
-    save = engine.records.save
-    monkeypatch.setattr(engine.records, "save", lambda record: (saved.append(record.kind), save(record)))
-    before = datetime.now(UTC)
-    with running(engine, require_keys=True) as url, httpx.Client(base_url=url) as client:
-        for _ in range(50):
-            assert client.get(BANKS, headers=bearer(secret)).status_code == 200
-    assert len(saved) == 1
-    (used,) = list_keys(engine)
-    assert used.last_used_at is not None
-    assert used.last_used_at >= before
-    assert used.id == key.id
-    revoke_key(engine, key.id)
-    assert engine.records.list(KIND) == []
 
 
 @pytest.mark.parametrize(

@@ -194,24 +194,6 @@ def test_work_whose_client_left_is_stopped(engine: Perdure, monkeypatch: pytest.
         assert post(f"{url}{retain_path('main')}", json=ITEMS).status_code == 200
 
 
-def test_a_client_that_left_while_it_waited_never_has_a_turn(
-    engine: Perdure, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slowed = Slowed(engine, monkeypatch, "retain")
-    with running(engine) as url, ThreadPoolExecutor(2) as pool:
-        occupying = [
-            pool.submit(post, f"{url}{retain_path('main')}", json=ITEMS, timeout=60) for _ in range(2)
-        ]
-        for _ in occupying:
-            assert slowed.entered.acquire(timeout=20)
-        with asked(url, retain_path("main"), ITEMS):
-            assert wait_until(lambda: metric(url, 'perdure_waiting{lane="retain"}') == 1)
-        assert wait_until(lambda: metric(url, 'perdure_waiting{lane="retain"}') == 0)
-        slowed.release.set()
-        assert [call.result().status_code for call in occupying] == [200, 200]
-    assert slowed.ends == ["done"] * 2
-
-
 def test_work_past_its_time_is_stopped_and_frees_its_thread(
     engine: Perdure, monkeypatch: pytest.MonkeyPatch
 ) -> None:

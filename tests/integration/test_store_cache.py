@@ -13,13 +13,11 @@ import pytest
 
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Link, LinkKind
-from perdure.ports.probe import KeywordProbe, Probe, SemanticProbe
 from perdure.ports.store import Features, StagedVectors
 from perdure.stores.index import packing
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing import BANK, EVERYTHING, MODEL, NOW, make_fact, new, put
+from perdure.testing import BANK, MODEL, NOW, make_fact, new, put
 from tests.property.test_store_machine import check_index_cache
-from tests.support.agreement import assert_same_memory, assert_same_search
 
 SIZE = 35
 Step = Callable[[SqliteStore], object]
@@ -55,16 +53,6 @@ def edited(path: Path, *statements: str) -> Path:
             other.execute(statement)
         other.commit()
     return copy
-
-
-def assert_same(path: Path, copy: Path, model: EmbeddingModel = MODEL) -> None:
-    """Both files give the same answers."""
-    probes: list[Probe] = [KeywordProbe({"all": 1.0, "word2": 2.0})]
-    probes += [SemanticProbe(np.eye(model.dimensions, dtype=np.float32)[one]) for one in range(4)]
-    with closing(SqliteStore.open(path)) as store, closing(SqliteStore.open(copy)) as other:
-        for probe in probes:
-            assert_same_search(store, other, BANK, probe, EVERYTHING, 50)
-        assert_same_memory(store, other, BANK, EVERYTHING)
 
 
 def close_some(store: SqliteStore) -> None:
@@ -117,24 +105,6 @@ def test_the_cache_follows_every_change(path: Path, step: Step) -> None:
 
 
 OTHER_FORMAT = f"UPDATE index_cache SET body = cast(x'{packing.VERSION + 1:02x}' || substr(body, 2) AS BLOB)"
-
-
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "DELETE FROM index_cache",
-        "DELETE FROM index_cache WHERE fact % 2 = 0",
-        f"{OTHER_FORMAT} WHERE fact > 9",
-    ],
-    ids=["all", "half", "another format"],
-)
-def test_what_the_cache_lacks_is_made_of_the_rows(path: Path, step: Step, statement: str) -> None:
-    with closing(SqliteStore.open(path)) as store:
-        fill(store)
-        step(store)
-    model = EmbeddingModel("other", 4) if step is change_model else MODEL
-    assert_same(path, edited(path, statement), model)
 
 
 @pytest.mark.parametrize("statement", ["DELETE FROM index_cache", OTHER_FORMAT])

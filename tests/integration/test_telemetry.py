@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import perdure
-from perdure import NotFound, Perdure
+from perdure import Perdure
 from perdure.settings import Settings
 from perdure.surfaces.mcp.server import create_server
 from perdure.surfaces.workers import Workers
@@ -28,7 +28,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import SpanKind, StatusCode
+from opentelemetry.trace import SpanKind
 
 from perdure.telemetry import conventions as names
 
@@ -97,15 +97,6 @@ def test_each_operation_has_its_name_bank_and_count(tmp_path: Path, watched: Wat
     assert SECRET not in "".join(span.to_json() for span in spans)
 
 
-def test_a_retain_in_the_background_is_told_when_it_is_done(tmp_path: Path, watched: Watched) -> None:
-    with open_watched(tmp_path, watched.telemetry()) as memory:
-        later = memory.retain_later("b", "Ann sings.")
-        assert memory.operations.get("b", later.id, wait=30).finished
-        [span] = watched.take()
-    assert span.name == "upsert_memory"
-    assert attributes(span)[names.RECORD_COUNT] == 1
-
-
 def test_texts_are_told_only_where_asked_for_and_through_the_hook(tmp_path: Path, watched: Watched) -> None:
     def redact(text: str) -> str:
         if "Bob" in text:
@@ -123,15 +114,6 @@ def test_texts_are_told_only_where_asked_for_and_through_the_hook(tmp_path: Path
     assert record["content"] == "Ann saw [bird]."
     assert record.keys() == {"id", "content", "score"}
     assert told[names.RECORD_COUNT] == 2
-
-
-def test_an_error_is_told_by_its_code(tmp_path: Path, watched: Watched) -> None:
-    with open_watched(tmp_path, watched.telemetry()) as memory, pytest.raises(NotFound):
-        memory.facts.update("b", "none", topic="x")
-    [span] = watched.take()
-    assert attributes(span)[names.ERROR_TYPE] == "not_found"
-    assert span.status.status_code is StatusCode.ERROR
-    assert not span.events
 
 
 def points(watched: Watched, name: str) -> list[Any]:

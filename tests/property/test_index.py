@@ -168,7 +168,7 @@ class IndexMachine(RuleBasedStateMachine):
 
 TestIndex = IndexMachine.TestCase
 TestIndex.settings = settings(
-    max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=12, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 

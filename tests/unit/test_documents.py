@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 from perdure import Perdure
-from perdure.documents.document import unwrap
-from perdure.documents.pdf import without_running_heads
 from perdure.documents.reader import read_file
 from perdure.errors import InvalidInput, Unavailable
 from perdure.surfaces.cli.sources import read_sources
@@ -78,19 +76,6 @@ def small_pdf(lines: list[str], title: str = "") -> bytes:
         f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info 6 0 R >>\nstartxref\n{len(data)}\n%%EOF"
     )
     return data + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{trailer}".encode()
-
-
-def test_lines_that_every_page_repeats_and_page_numbers_are_left_out() -> None:
-    pages = [f"Annual report\nBody {n} one.\nBody {n} two.\nBody {n} three.\n{n} of 4" for n in range(1, 5)]
-    assert without_running_heads(pages)[1] == "Body 2 one.\nBody 2 two.\nBody 2 three."
-
-
-def test_lines_that_the_page_has_wrapped_are_joined() -> None:
-    page = "Ann moved to Oslo in the spring of that year and lik-\ned it there.\nNext\n- an item that is long enough to be wrapped by\n  the page"
-    assert unwrap(page) == (
-        "Ann moved to Oslo in the spring of that year and liked it there.\nNext\n"
-        "- an item that is long enough to be wrapped by the page"
-    )
 
 
 def test_docx_gives_headings_lists_and_tables_in_order() -> None:

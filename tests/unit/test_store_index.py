@@ -154,7 +154,7 @@ NEVER, ALWAYS, DAY = 2**63 - 1, -(2**63), 86_400_000_000
 
 def test_a_body_is_what_the_format_says() -> None:
     """Written out here a second time: the bytes are on disk."""
-    expected = pack("<8B", 3, 2, 0, 3, 0, 0, 0, 0)
+    expected = pack("<8B", 4, 2, 0, 3, 0, 0, 0, 0)
     expected += pack("<9q", 1_000_000, NEVER, ALWAYS, NEVER, NEVER, NEVER, DAY, DAY, DAY)
     expected += pack("<6Q", digest("d"), 0, digest("ann"), 0, 0, digest(""))
     expected += pack("<qd6I", 9, 2.5, 2, 1, 1, 1, 1, 0)
@@ -168,7 +168,7 @@ def test_bodies_are_read_back() -> None:
     empty = Fact(id="g", bank="b", text="text")
     facts = unpack_facts([pack_fact(empty, Features(), ()), pack_fact(FACT, FEATURES, LINKS)])
     assert {name: values[1].item() for name, values in facts.columns.items()} == {
-        "type": 2, "tier": 0, "classification": 3, "unsure": 0,
+        "type": 2, "tier": 0, "classification": 3, "unsure": 0, "question": 0,
         "recorded": 1_000_000, "retired": NEVER, "valid_from": ALWAYS, "valid_to": NEVER, "end_recorded": NEVER,
         "expires": NEVER, "first": DAY, "last": DAY, "dated": DAY,
         "document": digest("d"), "topic": 0, "subject": digest("ann"), "relation": 0, "object": 0, "speaker": digest(""),

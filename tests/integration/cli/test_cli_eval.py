@@ -74,12 +74,6 @@ def kept_files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.suffix in (".db", ".json"))
 
 
-def test_a_table_for_people(labelled: Any) -> None:
-    shown = labelled("eval", "data.json", "--recipe", "fast", "--extractor", "verbatim", "--no-cache").out
-    assert "fast · verbatim · over items" in shown
-    assert "latency of a recall" in shown
-
-
 @pytest.mark.parametrize(
     ("data", "said"),
     [

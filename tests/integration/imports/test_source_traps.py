@@ -148,14 +148,6 @@ def test_server_memory_has_no_times_and_names_as_people_write_them(tmp_path: Pat
     assert memory.entities.list("b", name="John Smith")[0].type == "person"
 
 
-def test_an_observation_that_is_gone_is_retired_when_imported_again(tmp_path: Path, memory: Perdure) -> None:
-    path = SAMPLES["server-memory"](tmp_path)
-    memory.banks.import_from("b", path)
-    written(path, path.read_text().replace('"Speaks fluent Spanish", ', ""))
-    report = memory.banks.import_from("b", path)
-    assert (report.updated, report.retired, report.facts) == (1, 1, 0)
-
-
 def test_mem0_history_gives_ends_and_what_was_deleted_stays_deleted(tmp_path: Path, memory: Perdure) -> None:
     memory.banks.import_from("b", SAMPLES["mem0"](tmp_path))
     stored = {fact.text: fact for fact in memory.facts.iterate("b", where=Filter(include_closed=True))}
@@ -258,17 +250,6 @@ def test_letta_gives_words_without_envelopes_events_and_thoughts(tmp_path: Path)
         ("assistant", "Hello Sam, Rex is a fine name."),
     ]
     assert imported["letta:Companion:block:human"].items[0].content == "Sam likes sailing."
-
-
-def test_mempalace_dates_come_from_the_text_and_never_from_the_file(tmp_path: Path) -> None:
-    imported = documents("mempalace", tmp_path)
-    assert set(imported) == {"mempalace:drawer_a", "mempalace:drawer_b", "mempalace:graph:Max"}, (
-        "closets are an index"
-    )
-    assert imported["mempalace:drawer_a"].items[0].timestamp == at(2025, 11, 2)
-    assert imported["mempalace:drawer_b"].items[0].timeless
-    does = facts(imported["mempalace:graph:Max"])["Max does swimming"]
-    assert does.valid == Window(at(2025, 1, 1), at(2025, 7, 1)), "the last day is in it"
 
 
 def test_whatsapp_is_read_by_month_without_notices_and_pictures(tmp_path: Path, memory: Perdure) -> None:

@@ -74,15 +74,6 @@ def test_a_schema_is_sent_as_the_protocol_has_it(opened: Opening) -> None:
     assert sent["json_schema"]["schema"]["properties"]["facts"]["type"] == "array"
 
 
-@pytest.mark.parametrize(
-    ("finish", "read"),
-    [("length", Finish.LENGTH), ("content_filter", Finish.FILTERED), ("stop", Finish.STOP)],
-)
-def test_reasons_to_finish_are_told_apart(opened: Opening, finish: str, read: Finish) -> None:
-    llm, _ = opened([Answer(text="Hal", finish=finish)])
-    assert llm.complete(request()).finish is read
-
-
 def test_any_thread_may_call_several_at_once(opened: Opening) -> None:
     llm, server = opened(lambda asked: Answer(text=asked.texts[0]))
     with ThreadPoolExecutor(8) as pool:
@@ -120,12 +111,6 @@ def test_the_time_to_wait_is_read(opened: Opening) -> None:
             llm.complete(request())
         waits.append(caught.value.retry_after)
     assert waits == [7.0, 2.5]
-
-
-def test_an_account_without_credit_is_refused_whatever_its_status(opened: Opening) -> None:
-    llm, _ = opened([Failure(429, "You exceeded your current quota", code="insufficient_quota")])
-    with pytest.raises(LlmRefused):
-        llm.complete(request())
 
 
 def test_a_request_too_long_for_the_window_is_cut(opened: Opening) -> None:

@@ -22,7 +22,7 @@ from job_samples import (
 )
 
 from perdure.domain.operation import OperationStatus
-from perdure.errors import Busy, Conflict, NotFound, StoreLocked
+from perdure.errors import Busy, Conflict, StoreLocked
 from perdure.jobs.kind import JobPlan, SingleStepJob, Step
 from perdure.jobs.records import ERROR_ERASED, LEASE, QUEUED, STEP, PlannedStep, scrub
 from perdure.jobs.rota import Turn
@@ -158,20 +158,6 @@ def test_the_same_id_is_the_same_operation_or_a_conflict(
     assert notes_in(store, "b") == ["one", "two"]
 
 
-def test_an_operation_is_deleted_with_what_it_left_undone(store: MemoryStore, notes: Notes) -> None:
-    runner = idle_runner(store, notes)
-    operation = runner.submit("b", notes.plan("one", "two"))
-    with pytest.raises(Conflict, match="cancel it first"):
-        runner.delete("b", operation.id)
-    assert [body["text"] for body in runner.unfinished_steps("b", operation.id)] == ["one", "two"]
-    runner.cancel("b", operation.id)
-    runner.delete("b", operation.id)
-    assert records_in(store, "b", STEP) == []
-    for asked in (runner.get, runner.cancel, runner.retry, runner.delete, runner.unfinished_steps):
-        with pytest.raises(NotFound):
-            asked("b", operation.id)
-
-
 # Leases
 
 
@@ -248,13 +234,6 @@ def slow_step_with_two_runners(store: MemoryStore) -> tuple[list[str], list[str]
 
 def test_the_heartbeat_keeps_a_slow_step(store: MemoryStore) -> None:
     assert slow_step_with_two_runners(store) == (["one"], [])
-
-
-def test_without_heartbeat_a_slow_step_is_taken_over_and_still_stored_once(
-    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(JobRunner, "_renew", lambda self, step: None)
-    assert slow_step_with_two_runners(store) == (["one"], ["one"])
 
 
 def test_several_threads_never_work_on_one_bank_at_once(store: MemoryStore) -> None:

@@ -43,25 +43,6 @@ def test_a_changed_text_closes_the_fact_and_states_it_anew(memory: Memory) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Ann lives in Bergen.", ("lives_in", "Bergen", ("Ann",))),
-        ("Ann lives in Oslo, near the port.", ("lives_in", "Oslo", ("Ann", "Oslo"))),
-        ("Ann has a boat.", (None, None, ("Ann",))),
-    ],
-)
-def test_a_changed_text_keeps_no_value_and_no_name_that_it_has_not(
-    memory: Memory, text: str, expected: tuple[object, ...]
-) -> None:
-    (fact_id,) = memory.retain("Ann lives in Oslo.")
-    set_fact_entities(memory.components, "b", fact_id, ["Ann", "Oslo"])
-    stated = {"subject": "Ann", "relation": "lives_in", "object": "Oslo"}
-    update_fact(memory.components, "b", fact_id, stated)
-    changed = update_fact(memory.components, "b", fact_id, {"text": text})
-    assert (changed.relation, changed.object, changed.entities) == expected
-
-
-@pytest.mark.parametrize(
     "changes",
     [
         {"context": None}, {"tags": "home"}, {"tags": [1]}, {"metadata": {"k": 1}}, {"classification": 1.5},

@@ -128,14 +128,6 @@ def test_entities_are_looked_up_while_the_model_runs(
     assert embedder.met
 
 
-def test_a_store_that_fails_is_told(
-    components: RecallComponents, store: NotingStore, embedder: WaitingEmbedder
-) -> None:
-    embedder.patience, store.broken = 0.05, True
-    with pytest.raises(StoreError, match="gone"):
-        parse(components)
-
-
 def test_longer_names_win_over_their_parts_and_hints_add_names(components: RecallComponents) -> None:
     asked = RecallRequest(bank="b", query="Where does Alice Chen live?", recipe=DEFAULT)
     assert parse(components, asked).query.entity_names == ("Alice Chen",)

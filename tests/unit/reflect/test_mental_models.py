@@ -21,7 +21,6 @@ from perdure import (
 )
 from perdure.domain.mental_model import RefreshOutcome
 from perdure.reflect.mental_models import refresh as refreshing
-from perdure.reflect.mental_models.due import due_after_consolidation, refresh_due_models
 from tests.support.ending import end_fact
 
 QUICK: dict[str, Any] = {
@@ -183,18 +182,6 @@ def test_structured_output_is_made_of_facts_or_fails(memory: Perdure) -> None:
     assert memory.models.get("b", model.id).content == model.content
 
 
-def test_a_waiting_refresh_stands_for_a_second_one(memory: Perdure, monkeypatch: pytest.MonkeyPatch) -> None:
-    say(memory, "Ann Lee paints houses.")
-    model = make(memory)
-    retaining = memory.retain_later("b", [{"content": f"Ann Lee saw film {n}."} for n in range(200)])
-    first = memory.models.refresh("b", model.id)
-    assert memory.models.refresh("b", model.id).id == first.id
-    assert memory.models.refresh("b", model.id, mode="full").id != first.id
-    memory.operations.get("b", retaining.id, wait=PATIENCE)
-    memory.operations.get("b", first.id, wait=PATIENCE)
-    assert memory.models.refresh("b", model.id).id != first.id
-
-
 def test_a_schedule_refreshes_what_is_stale_and_lets_its_moment_pass_otherwise(
     memory: Perdure, clock: Clock
 ) -> None:
@@ -210,23 +197,6 @@ def test_a_schedule_refreshes_what_is_stale_and_lets_its_moment_pass_otherwise(
     memory.operations.get("b", operation.id, wait=PATIENCE)
     assert "boat" in memory.models.get("b", model.id).content
     assert memory.models.refresh_due() == []
-
-
-def test_consolidation_refreshes_models_whose_scope_it_touched(memory: Perdure, clock: Clock) -> None:
-    say(memory, "Ann Lee paints houses.", tags=("a",))
-    say(memory, "Bo Kay sings.", tags=("b",))
-    asks = {"refresh_after_consolidation": True}
-    one = make(memory, "What does Ann Lee do?", tags=["a"], trigger=asks)
-    two = make(memory, "What does Bo Kay do?", tags=["b"], trigger=asks)
-    three = make(memory, "Who is there?", trigger=asks)
-    quiet = make(memory, "Who else?")
-    say(memory, "Ann Lee owns a boat.", tags=("a",))
-    say(memory, "Bo Kay dances.", tags=("b",))
-    done = refresh_due_models(memory._components.reflect, "b", [frozenset({"a"})], clock())
-    assert {preview.model.id for preview in done.refreshed} == {one.id, three.id}
-    assert memory.models.stale("b") == {two.id, quiet.id}
-    untagged = due_after_consolidation(memory._store, "b", [frozenset()], clock())
-    assert untagged == [], "a model with tags does not see facts without"
 
 
 def test_search_finds_by_words_and_by_content(memory: Perdure) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from perdure import (
     LlmCapReached,
-    LlmCut,
     LlmRefused,
     LlmRequest,
     Observation,
@@ -125,32 +124,6 @@ def test_nothing_new_costs_no_call() -> None:
     assert loop.profile().text.startswith("Ann lives in Berlin")
 
 
-def test_an_update_replaces_a_sentence_and_a_delete_takes_it_out() -> None:
-    def later(shown: str) -> Step:
-        person = handle(shown, "] Ann")
-        cello = handle(shown, "plays the cello")
-        return {
-            "operations": [
-                {"profile": person, "reason": "more", "operation": "update", "sentence": handle(shown, "Ann works"),
-                 "text": "Ann works at Zalando and plays the cello.", "sources": [cello, _source_of(shown, "Ann works")]},
-                {"profile": person, "reason": "gone", "operation": "delete", "sentence": handle(shown, "Ann lives"), "sources": [cello]},
-            ]
-        }  # fmt: skip
-
-    loop = Consolidating(operations(HOME, WORK))
-    tell(loop, *SAID)
-    loop.run()
-    loop.replies = [later]
-    tell(loop, "I play the cello.")
-    loop.run()
-    assert loop.profile().text == "Ann works at Zalando and plays the cello."
-
-
-def _source_of(shown: str, words: str) -> str:
-    line = next(line for line in shown.splitlines() if words in line and line.startswith("[S"))
-    return line[line.rindex("(") + 1 : line.rindex(")")].split(", ")[0]
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -182,18 +155,6 @@ def test_a_sentence_goes_with_its_source_without_a_call() -> None:
     loop.run()
     assert "Zalando" not in loop.profile().text
     assert len(loop.asked) == asked
-
-
-def test_a_batch_that_is_cut_is_halved_down_to_the_fact_that_is_set_aside() -> None:
-    def reply(shown: str) -> Step:
-        return LlmCut("too long") if "poison" in shown else operations(HOME, WORK)(shown)
-
-    loop = Consolidating(reply)
-    (poisoned,) = tell(loop, "I brew poison ivy tea.")
-    tell(loop, *SAID)
-    loop.run()
-    assert loop.engine.observations.status("b").failed == (poisoned,)
-    assert "Ann lives in Berlin" in loop.profile().text or "Zalando" in loop.profile().text
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 
 import pytest
 
 from perdure import LlmRefused, LlmRequest, MentalModel
 from perdure.domain.mental_model import RefreshOutcome
-from perdure.reflect.mental_models.due import back_off, due_after_consolidation, parked_until
 from tests.support.scripted_llm import Step
-from tests.unit.reflect.loop_kit import NOW, Loop
+from tests.unit.reflect.loop_kit import Loop
 
 ASK = "What is known of Ann?"
 
@@ -68,15 +66,6 @@ def home_and_work(shown: str) -> Step:
         {"heading": "Work", "sentences": [sentence(shown, "Ann works at Zalando.", "Zalando")]},
     ]
     return {"sections": sections}
-
-
-def test_a_document_is_written_in_sections_of_sentences_with_their_facts() -> None:
-    loop = Writing(home_and_work)
-    ids = loop.say("I live in Berlin.") + loop.say("I work at Zalando.")
-    model = loop.model(loop.make())
-    assert model.content == "## Home\n\n- Ann lives in Berlin.\n\n## Work\n\n- Ann works at Zalando."
-    assert set(model.cited_fact_ids) == set(ids)
-    assert model.written_by.startswith("mental_model@")
 
 
 def test_what_is_not_supported_or_names_unknown_facts_is_left_out() -> None:
@@ -161,20 +150,6 @@ def test_without_content_yet_the_document_is_composed_and_the_failure_named() ->
     assert model.trace is not None
     assert "overloaded" in str(model.trace["warnings"])
     assert model.refresh_failures == 1
-
-
-def test_after_failures_a_model_waits_twice_as_long_each_time() -> None:
-    loop = Writing(home, LlmRefused("overloaded"))
-    loop.say("I live in Berlin.")
-    model_id = loop.make(trigger={"refresh_after_consolidation": True})
-    loop.say("I play the cello.")
-    for failures in (1, 2, 3):
-        failed = loop.refresh(model_id)
-        assert failed.refresh_failures == failures
-        assert parked_until(failed, None, NOW) == NOW + timedelta(minutes=2 ** (failures - 1))
-    (due,) = due_after_consolidation(loop.engine._store, "b", None, NOW)
-    assert due.not_before == NOW + timedelta(minutes=4)
-    assert back_off(100) == timedelta(days=1)
 
 
 def test_a_delta_without_anything_new_costs_no_call() -> None:

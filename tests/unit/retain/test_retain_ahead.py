@@ -133,17 +133,6 @@ def test_overlapped_and_serial_store_the_same(tagger: Tagger) -> None:
     assert sorted(chain(*overlapped.batches)) == sorted(chain(*serial.batches))
 
 
-def test_facts_that_are_known_are_not_embedded_again() -> None:
-    embedder = Counting()
-    said = [
-        {**turn, "content": f"The market in {place} sells {n} kinds of bread and a lot of cheese every day."}
-        for n, (turn, place) in enumerate(zip(talk("one", 40), PLACES * 6, strict=False))
-    ]
-    again = [{**turn, "document_id": "two"} for turn in said]
-    run(LocalExtractor(RuleTagger()), embedder, said, again)
-    assert sum(len(batch) for batch in embedder.batches) == 40
-
-
 def test_each_distinct_text_is_embedded_once_and_in_the_order_asked_for() -> None:
     embedder = Counting()
     with BackgroundEmbedder(embedder, embedder) as ahead:

@@ -102,15 +102,6 @@ def test_transcripts_of_several_turns(text: str, speakers: list[str]) -> None:
     assert [speaker for speaker, _, _ in turns(text) or []] == speakers
 
 
-def test_a_day_on_a_line_of_its_own_dates_the_turns_below() -> None:
-    text = "Monday, May 8, 2023\nAnn: I moved.\nBen: Wow!\n9 May 2023\nAnn: I like it."
-    assert [(who, when[:10]) for who, when, _ in turns(text) or []] == [
-        ("Ann", "2023-05-08"),
-        ("Ben", "2023-05-08"),
-        ("Ann", "2023-05-09"),
-    ]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -177,25 +168,6 @@ def test_a_date_that_could_be_read_in_two_ways_is_named_and_not_read() -> None:
     assert reading.passed_over[0].path == "content, line 1"
 
 
-def test_texts_of_one_call_that_all_have_a_speaker_are_one_conversation() -> None:
-    lines = ["[8 May 2023] Caroline: Hey Mel!", "[8 May 2023] Melanie: The kids are swamped."]
-    together = read_content(lines, {}).items
-    assert [item.speaker for item in together] == ["Caroline", "Melanie"]
-    assert len({item.document_id for item in together}) == 1
-    mixed = read_content([*lines, "Oslo is in Norway."], {}).items
-    assert [item.document_id for item in mixed] == [None, None, None]
-
-
-def test_what_is_given_as_a_field_goes_before_what_a_single_turn_says() -> None:
-    text = "[8 May 2023] Caroline: Hey Mel!"
-    (item,) = read_content(text, {"timestamp": "2023-05-08T13:56:00"}).items
-    assert item.timestamp == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
-    (item,) = read_content(text, {"timestamp": "unset"}).items
-    assert (item.timestamp, item.timeless) == (datetime(2023, 5, 8, tzinfo=UTC), False)
-    (item,) = read_content(text, {"speaker": "Ann"}).items
-    assert (item.speaker, item.content) == ("Ann", text)
-
-
 def test_a_mail_is_said_by_its_sender_on_its_date() -> None:
     text = (
         "From: =?utf-8?q?Zo=C3=AB?= Brandt <zoe@example.org>\nTo: Ben <ben@example.org>\n"
@@ -205,12 +177,6 @@ def test_a_mail_is_said_by_its_sender_on_its_date() -> None:
     assert (item.speaker, item.title, item.context) == ("Zoë Brandt", "Oslo", "mail to Ben")
     assert item.timestamp == datetime(2023, 5, 8, 11, 56, tzinfo=UTC)
     assert item.content == "I moved to Oslo."
-
-
-def test_a_long_text_without_turns_is_looked_at_once() -> None:
-    assert turns("word " * 200_000) is None
-    assert turns("[" * 100_000) is None
-    assert turns("a: " * 100_000) is None
 
 
 def test_a_mail_says_what_its_sender_wrote_without_quotations_and_signature() -> None:
