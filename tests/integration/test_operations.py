@@ -25,7 +25,7 @@ from perdure.domain.operation import OperationStatus
 from perdure.errors import Conflict
 from perdure.forget.pipeline import forget
 from perdure.forget.target import Target
-from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
+from perdure.jobs.maintenance import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.records import STEP, scrub
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner

@@ -30,7 +30,7 @@ _DATES = frozenset(
 
 
 def read_html(data: bytes, name: str) -> FileText:
-    """A page's text; of a page with a main part or articles, those alone."""
+    """Read a page's text; of a page with a main part or articles, those alone."""
     reader = _Reader()
     reader.feed(decode(data, name))
     reader.close()
@@ -55,7 +55,7 @@ class _Reader(HTMLParser):
         self._code: str | None = None
 
     def text(self) -> str:
-        """The blocks that were collected, as text."""
+        """Return the collected blocks as text."""
         self._end_block()
         chosen = [block for in_main, block in self._blocks if in_main] or [block for _, block in self._blocks]
         return join_blocks(chosen)

@@ -1,4 +1,4 @@
-"""Which reader reads which file."""
+"""Choosing the reader of a file."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _BINARY = frozenset(
 
 
 def read_file(data: bytes, name: str) -> FileText:
-    """What a file says, read by its kind; InvalidInput names the file that cannot be read, Unavailable the missing extra."""
+    """Read a file by its kind; raise `InvalidInput` for a file that cannot be read, `Unavailable` for a missing extra."""
     path = PurePath(name)
     suffix = path.suffix.lower()
     if suffix in _BINARY:
@@ -70,7 +70,7 @@ def read_file(data: bytes, name: str) -> FileText:
 
 
 def _markdown(text: str) -> FileText:
-    """The text under the front matter, whose title and date are the file's."""
+    """Read the text after the front matter, which has the file's title and date."""
     front = _FRONT.match(text)
     if front is None:
         return FileText(text=text)

@@ -1,4 +1,4 @@
-"""SVG: its title, descriptions and words; the drawing itself says nothing."""
+"""SVG: its title, descriptions and words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _READ = frozenset({"title", "desc", "text"})
 
 
 def read_svg(data: bytes, name: str) -> FileText:
-    """The words of a drawing, one element a line."""
+    """Read the words of a drawing, one element a line."""
     reader = _Reader()
     reader.feed(decode(data, name))
     reader.close()
@@ -36,7 +36,7 @@ class _Reader(HTMLParser):
             self.texts.append((tag, ""))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An empty element holds no words."""
+        """Ignore an empty element, which has no words."""
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _READ and self._open:

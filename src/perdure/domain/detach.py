@@ -1,4 +1,4 @@
-"""A fact without a source or an entity that went."""
+"""Detaching facts from sources and entities that were erased."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from perdure.domain.fact import Fact
 
 
 class Source(Protocol):
-    """Where a statement was made: a fact names its first source, each proof one more."""
+    """Where a statement was made: a fact names its first source, each proof another one."""
 
     @property
     def document_id(self) -> str | None: ...
@@ -25,9 +25,9 @@ Proof = TypeVar("Proof", bound=Source)
 def without_sources(
     fact: Fact, proofs: Sequence[Proof], is_gone: Callable[[Source], bool]
 ) -> tuple[Fact, list[Proof]]:
-    """The fact and its proofs without the sources that went.
+    """Return the fact and its proofs without the erased sources.
 
-    A fact whose first source went moves to its oldest proof that is left, without what it quoted. One that has no other
+    A fact whose first source is gone moves to its oldest remaining proof, without what it quoted. A fact without another
     source stays where it is: `is_gone` still holds for it.
     """
     left = [proof for proof in proofs if not is_gone(proof)]
@@ -48,7 +48,7 @@ def without_sources(
 
 
 def without_entities(fact: Fact, entity_ids: Collection[str]) -> Fact:
-    """The fact without its membership of entities; names beside the ids go with them."""
+    """Return the fact without its membership of the entities, and without their names."""
     kept = [index for index, entity_id in enumerate(fact.entity_ids) if entity_id not in entity_ids]
     parallel = len(fact.entities) == len(fact.entity_ids)
     return replace(

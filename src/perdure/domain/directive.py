@@ -1,4 +1,4 @@
-"""A directive: a rule of a bank that every reflect within its tags is given."""
+"""A directive: a rule of a bank for every reflect within its tags."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perdure.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directive:
-    """A rule with a priority, the highest first; without tags it holds everywhere."""
+    """A rule with a priority, the highest first; without tags it always applies."""
 
     id: str
     bank: str
@@ -54,7 +54,7 @@ class DirectiveText(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenDirective:
-    """A directive that comes with a question."""
+    """A directive that is passed with a question."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""What happened to a document: one change and its effect on the facts and observations made from it."""
+"""The history of a document: changes and their effect on facts and observations."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from enum import StrEnum
 
 
 class DocumentEventKind(StrEnum):
-    """What changed."""
-
     RETAIN = "retain"
     APPEND = "append"
     FACT_INVALIDATED = "fact_invalidated"
@@ -18,13 +16,13 @@ class DocumentEventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentEvent:
-    """One change."""
+    """One change of a document."""
 
     document_id: str
     kind: DocumentEventKind
     at: datetime
     fact_id: str | None = None
-    """The fact that a person declared wrong."""
+    """The fact that was invalidated."""
     facts_added: int = 0
     facts_removed: int = 0
     observations_created: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a caller gives to retain, and what retain gives back."""
+"""The input of retain, and its result."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ AGENT_ROLES = frozenset({"assistant", "agent", "ai", "bot", "model"})
 DATA_ROLES = frozenset({"tool", "function"})
 USER_ROLES = frozenset({"user", "human"})
 SPEAKER = "speaker"
-"""Kind of the records that name the people who speak in a bank, with the role of those who came as its user."""
+"""Kind of the records that name the speakers of a bank, with the role of those who spoke as its user."""
 UNFINISHED_DOCUMENT = "unfinished_document"
-"""Kind of the records that name documents whose text is stored, but whose facts a model could not make yet."""
+"""Kind of the records that name documents whose text is stored but whose facts a model could not extract yet."""
 
 REFINED_DOCUMENT = "refined_document"
-"""Kind of the records that list the chunks of a document whose turns a language model has worded."""
+"""Kind of the records that list the chunks of a document whose turns a language model has reworded."""
 
 
 class UpdateMode(StrEnum):
-    """What happens to a document that is given again."""
+    """What happens to a document that is retained again."""
 
     REPLACE = "replace"
     APPEND = "append"
@@ -53,7 +53,7 @@ class Item:
     tags: frozenset[str] = frozenset()
     metadata: Mapping[str, str] = field(default_factory=dict)
     entities: tuple[tuple[str, str], ...] = ()
-    """(name, type) of entities to add to those found."""
+    """(name, type) of entities to add to those in the text."""
     topic: str | None = None
     tier: Tier = Tier.GENERAL
     classification: int = 0
@@ -65,7 +65,7 @@ class Item:
     valid_to: datetime | None = None
     original_text: str | None = None
     observation_scopes: ScopeRule | None = None
-    """How its tags scope the observations that are made of its facts; as the bank says unless given."""
+    """How its tags scope observations of its facts; the bank's rule by default."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.content, str):
@@ -107,12 +107,11 @@ class Item:
 
     @property
     def is_agent(self) -> bool:
-        """Whether the agent itself is speaking."""
         return (self.role or self.speaker).lower() in AGENT_ROLES
 
 
 def check_text(field_name: str, value: object) -> None:
-    """Refuse what cannot be stored as UTF-8 text: NUL characters and lone surrogates."""
+    """Raise `InvalidInput` unless the value is text that can be stored."""
     if not isinstance(value, str):
         raise InvalidInput(field_name, "text", value)
     if "\x00" in value:

@@ -1,4 +1,4 @@
-"""What ranking needs of a fact, without the fact itself."""
+"""The fields of a fact that ranking needs."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from perdure.domain.fact import Fact, FactType
 
 
 class RankingFields(NamedTuple):
-    """What ranking needs of a fact: hundreds are ranked in a recall, a few dozen are read."""
+    """Fields for ranking: a recall ranks hundreds of facts and reads a few dozen."""
 
     type: FactType = FactType.WORLD
     document_id: str | None = None
     speaker: str = ""
     event_date: datetime | None = None
-    """The middle of when it happened, else when it was said."""
+    """The middle of the time when it happened, else when it was said."""
     proof_count: int = 1
-    """Of observations; 1 for others."""
+    """Of observations; 1 for other facts."""
 
 
 def ranking_fields(fact: Fact) -> RankingFields:
-    """The ranking fields of a fact."""
     return RankingFields(
         type=fact.type,
         document_id=fact.document_id,
@@ -35,14 +34,14 @@ def ranking_fields(fact: Fact) -> RankingFields:
 def event_date(
     start: datetime | None, end: datetime | None, mentioned_at: datetime | None
 ) -> datetime | None:
-    """The middle of when a fact happened, else when it was said."""
+    """Return the middle of the time when a fact happened, else when it was said."""
     if start is not None and end is not None:
         return start + (end - start) / 2
     return start or end or mentioned_at
 
 
 def sigmoid(logit: float) -> float:
-    """1 / (1 + e^-x), without overflow."""
+    """Return 1 / (1 + e^-x), without overflow."""
     if logit >= 0:
         return 1.0 / (1.0 + exp(-logit))
     return exp(logit) / (1.0 + exp(logit))

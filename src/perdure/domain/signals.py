@@ -1,4 +1,4 @@
-"""Signals: what a recall found out about its best candidates, by which it is judged whether they help."""
+"""Signals of a recall's best candidates, from which the evidence is judged."""
 
 from __future__ import annotations
 
@@ -7,43 +7,43 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactSignals:
-    """What speaks for one candidate. None: that model or channel did not see it."""
+    """Signals of one candidate. None: that model or channel did not score it."""
 
     logit: float | None = None
-    """The cross-encoder's best."""
+    """The highest logit of the cross-encoder."""
     late: float | None = None
     cosine: float | None = None
     nearby: float | None = None
     """Cosine of the neighbourhood."""
     bm25: float = 0.0
     covered: float = 0.0
-    """Share of the question's terms in the fact or the turn that it was drawn from."""
+    """Share of the question's terms in the fact or its turn."""
     channels: int = 0
     score: float = 0.0
-    """Relevance with the boosts, by which the candidates are ordered."""
+    """Relevance with boosts, which orders the candidates."""
     names: float = 0.0
-    """Share of the entities that the question names which the fact mentions."""
+    """Share of the entities named in the question that the fact mentions."""
     speaker: bool = False
-    """Whether the question names, or is about, who said it."""
+    """Whether the question names, or is about, its speaker."""
     window: float | None = None
-    """Factor for the nearness to the time that the question is about; None where it is about none."""
+    """Factor for the nearness to the question's time; None if it has none."""
     stale: bool = False
     """Whether it is over, and the question is not about the past."""
     unsure: bool = False
-    """Whether it was told with little trust, or reads like an order."""
+    """Whether its source is little trusted, or it reads like an instruction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionSignals:
-    """What is seen of the question itself, and its candidates in the order of the answer."""
+    """Signals of the question itself, and its candidates in the order of the answer."""
 
     facts: tuple[FactSignals, ...]
     terms: int = 0
     entities: int = 0
     window: bool = False
     own: bool = False
-    """Whether it is about who asks."""
+    """Whether it is about the asker."""
     latin: float = 1.0
-    """Share of the letters that are of the Latin script."""
+    """Share of its letters in the Latin script."""
     uncovered: float = 0.0
     """Share of its terms that none of the first candidates has."""

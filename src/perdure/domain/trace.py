@@ -1,4 +1,4 @@
-"""Timing of a pipeline's stages, kept out of the stages themselves."""
+"""Timing of a pipeline's stages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from perdure.domain.work import check_work
 
 
 class Trace:
-    """Collects how long each stage took and which parts failed; one per call, safe across threads."""
+    """Durations of stages and failures of parts during one call; thread-safe."""
 
     def __init__(self) -> None:
         self._started = time.perf_counter()
@@ -20,7 +20,7 @@ class Trace:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Time the enclosed block under `name`; raises before it where nobody waits any longer."""
+        """Time the enclosed block under `name`; raise before it if the caller no longer waits."""
         check_work()
         started = time.perf_counter()
         try:
@@ -38,11 +38,11 @@ class Trace:
 
     @property
     def timings(self) -> tuple[StageTime, ...]:
-        """The stages so far, with the total last."""
+        """Return the stages so far, with the total last."""
         total = (time.perf_counter() - self._started) * 1000.0
         return (*self._times, StageTime(stage="total", milliseconds=total))
 
     @property
     def degraded(self) -> tuple[Degraded, ...]:
-        """The parts that failed, in a stable order."""
+        """Return the parts that failed, sorted."""
         return tuple(sorted(self._degraded, key=lambda item: (item.part, item.reason)))

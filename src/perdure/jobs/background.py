@@ -1,4 +1,4 @@
-"""Everything that a memory does in the background: its jobs, what follows a change, and what webhooks are told."""
+"""The background work of a memory: its jobs, what follows a change, and webhook events."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from perdure.domain.observation import read_scope_rule
 from perdure.domain.operation import Operation
 from perdure.domain.webhook import CONSOLIDATION_COMPLETED, RETAIN_COMPLETED, WEBHOOK
 from perdure.errors import InvalidInput
-from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
 from perdure.jobs.debounce import Debouncer
 from perdure.jobs.kind import JobKind
+from perdure.jobs.maintenance import CLEAR_TRACES, PERCENT, SEARCH_TABLES, clear_traces_job, search_tables_job
 from perdure.jobs.outbox import Outbox
 from perdure.jobs.refresh_job import refresh_job, submit_refresh
 from perdure.jobs.reprocess_job import document_items, reprocess_job
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
-from perdure.jobs.search_tables import SEARCH_TABLES, search_tables_job
 from perdure.jobs.send import HttpSender
 from perdure.ports.extractor import Extractor
 from perdure.ports.store import Traces, Transaction
@@ -43,7 +42,7 @@ AUTO_CONSOLIDATION = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundRules:
-    """What happens in the background without being asked for; times are seconds after the last retain."""
+    """What happens automatically in the background; times are seconds after the last retain."""
 
     refine_after: float | None = None
     consolidate_after: float | None = None
@@ -145,7 +144,7 @@ class Background:
             self.jobs.submit(bank, plan, SEARCH_TABLES, again=True)
 
     def after_retain(self, result: RetainResult) -> RetainResult:
-        """Refine and consolidate the bank a while after the last retain, if settings ask for it."""
+        """Schedule refinement and consolidation some time after the last retain, if settings ask for it."""
         if self._rules.refine_after is not None:
             self._auto_refinement.touch(result.bank, self._rules.refine_after)
         self._consolidate_soon(result.bank)
@@ -190,7 +189,7 @@ class Background:
         return None
 
     def _consolidate_soon(self, bank: str) -> None:
-        """Consolidate a while after the last change, if the bank's own setting or the memory's asks for it."""
+        """Schedule consolidation some time after the last change, if the bank's or the memory's setting asks for it."""
         banks = self._store.banks([bank])
         own = banks[0].settings.get("enable_auto_consolidation") if banks else False
         after = self._rules.consolidate_after

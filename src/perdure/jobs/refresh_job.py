@@ -16,7 +16,7 @@ REFRESH = "refresh_mental_model"
 
 
 def refresh_job(components: ReflectComponents) -> SingleStepJob:
-    """Refreshes the model that the step names; planned by `submit_refresh`."""
+    """Return the job that refreshes the model named in the step; planned by `submit_refresh`."""
 
     def run(step: Step) -> Mapping[str, object]:
         mode = step.body.get("mode")
@@ -43,7 +43,7 @@ def submit_refresh(
 ) -> Operation:
     """Queue a refresh, or return the one that waits already; with `not_before` it is parked until then.
 
-    A parked one takes in what comes later; a refresh without `not_before` releases it. One that runs already is not waited for.
+    A parked refresh includes later changes; one without `not_before` releases it. A running refresh is not reused.
     """
     plan = job.plan({"mental_model_id": model_id, "mode": None if mode is None else mode.value})
     return jobs.submit(bank, plan, not_before=not_before, reuse=True)

@@ -1,4 +1,4 @@
-"""What a structured answer must be: its JSON schema, and the reading that checks it."""
+"""The expected form of a structured answer: its JSON schema and its reader."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Expected(Generic[T]):
     schema: JsonSchema
     read: Callable[[object], T]
     items: str = ""
-    """The list in the answer whose complete items are kept when the answer was cut; empty: a cut answer is no answer."""
+    """The list in the answer whose complete items are kept if the answer was cut; empty: a cut answer is useless."""
 
 
 def expect(model: type[M], *, items: str = "") -> Expected[M]:
-    """An answer that satisfies a pydantic model."""
+    """Expect an answer that satisfies a pydantic model."""
 
     def read(value: object) -> M:
         try:

@@ -13,7 +13,7 @@ from perdure.errors import Conflict, InvalidInput, NotFound
 from perdure.ports.store import Store
 
 STAMP = "%Y%m%dT%H%M%S%fZ"
-"""The moment in the name of a backup; names sort as the moments do."""
+"""Format of the moment in the name of a backup; names sort as the moments do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,9 +23,9 @@ class Backup:
     file: Path
     size: int
     verification: Verification
-    """What a check of the copy said."""
+    """The check of the copy."""
     removed: tuple[Path, ...] = ()
-    """Older backups that had to go."""
+    """Older backups that were removed."""
 
 
 def write_backup(
@@ -33,8 +33,8 @@ def write_backup(
 ) -> Backup:
     """Write a copy to the file, whole or not at all, and check it.
 
-    With `keep` the name gets the moment before its suffix, and the oldest beyond so many are removed; but none while the new
-    one shows damage, since an older one may be the last that is sound.
+    With `keep`, the name gets the moment before its suffix, and only that many of the newest backups stay. None is removed while
+    the new one shows damage, since an older one may be the last that is sound.
     """
     if keep is not None and (isinstance(keep, bool) or not isinstance(keep, int) or keep < 1):
         raise InvalidInput("keep", "a number from 1 on", keep)
@@ -65,7 +65,7 @@ def _stamped(file: Path, now: datetime) -> Path:
 
 
 def _stamped_files(file: Path) -> list[Path]:
-    """The backups of this name, oldest first; files that only look alike are none."""
+    """Return the backups of this name, oldest first."""
     backups = []
     for one in file.parent.glob("*"):
         stamp = one.name.removeprefix(f"{file.stem}-").removesuffix(file.suffix)

@@ -120,7 +120,7 @@ class Banks:
 
     @verb(ADMIN)
     def reembed(self, bank: str) -> int:
-        """Change the bank's vectors over to the configured embedder while it stays in use. Return the number of facts."""
+        """Re-embed the bank with the configured embedder while it stays in use. Return the number of facts."""
         return reembed(self._components, check_bank_id(bank))
 
     @verb(ADMIN, "read")

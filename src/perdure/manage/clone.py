@@ -17,7 +17,7 @@ from perdure.manage.transfer import export_bank, import_bank
 from perdure.ports.store import Store
 
 CONFIGURED = frozenset({"directive", "directive_history"})
-"""Kinds of exported records that are a bank's configuration; the others are its memories."""
+"""Kinds of exported records that configure a bank; the others are its memories."""
 
 
 def clone_bank(
@@ -30,7 +30,7 @@ def clone_bank(
     include_config: bool = True,
     include_history: bool = False,
 ) -> int:
-    """Copy a bank under an id that no bank has; returns how many facts came."""
+    """Copy a bank under an id that no bank has, and return the number of facts."""
     if store.banks([target]):
         raise Conflict(f"bank {target!r} exists already")
     source = next(iter(store.banks([bank])), None)
@@ -49,7 +49,7 @@ def clone_bank(
 
 
 def chosen_lines(lines: Iterable[str], *, include_data: bool, include_config: bool) -> Iterator[str]:
-    """The lines of an export without the memories, or without the configuration."""
+    """Yield the lines of an export without the memories, or without the configuration."""
     plain = Bank(id="plain")
     for line in lines:
         part = json.loads(line)

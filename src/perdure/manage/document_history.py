@@ -1,4 +1,4 @@
-"""The history of a document, read from the times of the facts that were drawn from it: nothing else is kept of it."""
+"""The history of a document, derived from the times of its facts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from perdure.ports.store import FactsWhere, Reading
 
 
 def document_history(reading: Reading, document_id: str) -> list[DocumentEvent]:
-    """Every retain that added or took back facts, every fact that was declared wrong, every change of observations; newest first."""
+    """Return every retain that added or removed facts, every invalidation and every change of observations; newest first."""
     if not reading.documents([document_id]):
         raise NotFound("document", document_id)
     facts = [
@@ -32,7 +32,7 @@ def document_history(reading: Reading, document_id: str) -> list[DocumentEvent]:
 
 
 def _retains(document_id: str, facts: Sequence[Fact]) -> Iterator[DocumentEvent]:
-    """A retain gives all its facts one moment, at which it also retires what its document no longer says."""
+    """Yield the retains of a document: all facts of one have the same moment, which also retires what is gone from the document."""
     own = {fact.id for fact in facts}
     added: dict[datetime, int] = defaultdict(int)
     removed: dict[datetime, int] = defaultdict(int)

@@ -51,7 +51,7 @@ class Documents:
 
     @verb(WRITE)
     def refine(self, bank: str) -> Operation:
-        """Have a language model reword, in the background, the facts that rules extracted and no model has worded yet.
+        """Reword in the background, with a language model, the facts that rules extracted and no model has worded yet.
 
         Return the run that is under way, if there is one. Raise `InvalidInput` if no model is set.
         """

@@ -1,4 +1,4 @@
-"""Cross-encoders that run here: each pair of query and passage read together by an ONNX model."""
+"""Local cross-encoders: each pair of query and passage read together by an ONNX model."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ _WINDOW_TOKENS = 128
 _OVERLAP_TOKENS = 32
 _MAX_WINDOWS = 12
 """Passages of more than 160 tokens are read in windows: an answer deep in 500 tokens gets lost, in 128 it does not
-(docs/models.md). Twelve windows cover a chunk; a document of megabytes must not stall a recall."""
+(docs/models.md). Twelve windows cover a chunk; a document of megabytes must not stall a recall.
+"""
 _NOISE_BELOW = -4.0
-"""Lower logits say nothing about a question in another language of the Latin script: an answer in other words has -10, and
-something else that shares a word with the question -5."""
+"""Lower logits mean nothing for a question in another language of the Latin script: a paraphrased answer has -10, and a passage
+that shares a word with the question -5.
+"""
 
 
 class OnnxReranker:
@@ -56,16 +58,14 @@ class OnnxReranker:
 
     @property
     def name(self) -> str:
-        """Name of the model."""
         return self.spec.name
 
     @cached_property
     def weights(self) -> Weights:
-        """The model's files."""
         return find_weights(self.spec, self._places)
 
     def score(self, query: str, passages: Sequence[str]) -> Vector:
-        """Raw logits, one per passage, in order."""
+        """Return raw logits, one per passage, in order."""
         question = self._question(query)
         floor = _NOISE_BELOW if self._in_other_language(query, question) else -np.inf
         owners, pairs = self._pairs(question, passages)
@@ -78,14 +78,14 @@ class OnnxReranker:
         return load(self.weights)
 
     def _question(self, query: str) -> Encoding:
-        """The query's tokens, as far as they are read."""
+        """Return the query's tokens, as far as they are read."""
         limit = min(_QUERY_TOKENS, self.spec.max_tokens // 2)
         question = self._runtime.tokenizer.encode(cut_characters(query, limit), add_special_tokens=False)
         question.truncate(limit)
         return question
 
     def _in_other_language(self, query: str, question: Encoding) -> bool:
-        """Whether the question is not in the model's language; ModelError when not even in its script."""
+        """Return whether the question is not in the model's language; raise `ModelError` if not even in its script."""
         if tuple(self.spec.languages) != ("en",):
             return False
         reading = readability(query, question)
@@ -94,7 +94,7 @@ class OnnxReranker:
         return reading.other_language
 
     def _pairs(self, question: Encoding, passages: Sequence[str]) -> tuple[list[int], list[Encoded]]:
-        """Every window of every passage beside the question, and which passage it is of."""
+        """Return the question paired with every window of every passage, and the passage of each pair."""
         tokenizer = self._runtime.tokenizer
         room = self.spec.max_tokens - len(question.ids) - tokenizer.num_special_tokens_to_add(True)
         owners: list[int] = []
@@ -106,7 +106,7 @@ class OnnxReranker:
         return owners, pairs
 
     def _logits(self, pairs: Sequence[Encoded]) -> Vector:
-        """One logit per pair."""
+        """Return one logit per pair."""
         runtime = self._runtime
         batches = longest_first([len(pair.ids) for pair in pairs], self.spec.batch)
         outputs = self._limiter.map(lambda rows: runtime.run([pairs[row] for row in rows]), batches)

@@ -30,7 +30,7 @@ _INFLECTED = frozenset({"NNS", "VBD", "VBG", "VBN", "VBZ", "JJR", "JJS", "RBR", 
 
 
 def universal_pos(word: str, tag: str, dep: str) -> str:
-    """The universal part of speech of a word with this Penn tag in this role."""
+    """Return the universal part of speech of a word with this Penn tag in this role."""
     pos = _POS.get(tag, "PUNCT")
     if pos == "VERB":
         return "AUX" if dep in ("aux", "auxpass") or word.lower() in _BE else "VERB"
@@ -46,7 +46,7 @@ def universal_pos(word: str, tag: str, dep: str) -> str:
 
 
 def lemma_of(word: str, tag: str, pos: str, inflected: Callable[[str, str], str]) -> str:
-    """The dictionary form; `inflected` is asked for plurals, verb forms and comparatives that are not irregular."""
+    """Return the dictionary form; `inflected` gives it for regular plurals, verb forms and comparatives."""
     lower = word.lower()
     if pos == "PROPN":
         return word

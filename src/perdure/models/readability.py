@@ -1,7 +1,7 @@
-"""How well a model of one language can read a text, told by what its tokenizer makes of it.
+"""How well a model of one language can read a text, judged by its tokenization.
 
-A vocabulary has the words of its own language whole, those of other languages in pieces, and the characters of other scripts one
-by one or not at all: for a question that is enough to tell the three apart (docs/decisions/languages.md).
+A vocabulary has whole words of its own language, pieces of words of other languages, and single characters of other scripts or
+none: for a question that is enough to tell the three apart (docs/decisions/languages.md).
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ class Readability:
     """Shares of a text's letters and digits."""
 
     unreadable: float
-    """In unknown tokens, or alone in a token and not ASCII."""
+    """In unknown tokens, or non-ASCII and alone in a token."""
     whole_words: float
     """In words that are one token."""
 
     @property
     def other_script(self) -> bool:
-        """Whether the model sees strange characters only."""
+        """Return whether the model sees only unknown characters."""
         return self.unreadable > _MAX_UNREADABLE
 
     @property
     def other_language(self) -> bool:
-        """Whether the model sees few words that it knows."""
+        """Return whether the model knows few of the words."""
         return self.whole_words < _MIN_WHOLE_WORDS
 
 
 def readability(text: str, encoding: Encoding) -> Readability:
-    """Of a text and its encoding without special tokens; a text without letters is perfectly readable."""
+    """Return the readability of a text from its encoding without special tokens; a text without letters is readable."""
     letters = unreadable = whole = 0
     tokens_of_word = Counter(encoding.word_ids)
     for token, (start, end), word in zip(encoding.tokens, encoding.offsets, encoding.word_ids, strict=True):

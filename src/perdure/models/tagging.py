@@ -1,4 +1,4 @@
-"""What both taggers do by rules: cutting text into pieces and sentences, and finding names that follow a pattern."""
+"""Rules that both taggers share: splitting text into pieces and sentences, and finding names by patterns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from perdure.text.wordlist import word_set
 Span = tuple[int, int]
 
 MAX_PIECE = 2000
-"""No sentence and no piece given to a model is longer than this."""
+"""The maximum length of sentences and of pieces given to a model."""
 
 PLAIN_WORDS = word_set("""
 i i'm i've i'd i'll a an the and but or so if then than because as at by for from in into of on to with without about after before
@@ -27,7 +27,7 @@ mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec spr
 mr mrs ms mx dr prof new old now never always often sometimes once later soon still even though although however anyway btw lol omg
 haha hmm yup nope right left take make get got go going see look know think say said tell ask try use used add run set
 """)
-"""Words that are no names, even with a capital at the beginning of a sentence."""
+"""Words that are not names, even with a capital at the beginning of a sentence."""
 
 _BREAK = re.compile(
     r"\n[ \t]*\n\s*|\n(?=[ \t]*(?:[-*+•◦‣▪–—]|\d{1,3}[.)]|#{1,6}|>|\|)[ \t])|(?<=[.!?:;…。！？])[ \t]*\n|\n{1,}(?=```)|\r\n?"
@@ -56,11 +56,11 @@ _RULES = (
     ("handle", _HANDLE, re.compile("@")),
     ("concept", _IDENTIFIER, re.compile(r"[a-z0-9][A-Z]|[-_#]")),
 )
-"""(type, pattern, sign): every match of the pattern contains the sign, which is quick to look for."""
+"""(type, pattern, sign): every match of the pattern contains the sign, which is quick to search for."""
 
 
 def pieces(text: str, limit: int = MAX_PIECE) -> Iterator[Span]:
-    """The text's paragraphs, list items and lines that end like sentences, none longer than `limit`."""
+    """Yield the text's paragraphs, list items and lines that end like sentences, none longer than `limit`."""
     start = 0
     for gap in _BREAK.finditer(text):
         yield from _cut_long(text, start, gap.start(), limit)
@@ -69,7 +69,7 @@ def pieces(text: str, limit: int = MAX_PIECE) -> Iterator[Span]:
 
 
 def sentences(text: str) -> Iterator[Span]:
-    """The text's sentences, without the white space around them; linear time for any text."""
+    """Yield the text's sentences, without surrounding white space, in linear time."""
     for start, end in pieces(text):
         begin = start
         for stop in _END.finditer(text, start, end):
@@ -81,7 +81,7 @@ def sentences(text: str) -> Iterator[Span]:
 
 
 def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
-    """Whether a stop before more text ends the sentence: not an abbreviation, an initial or a list's number."""
+    """Return whether a stop before more text ends the sentence: not an abbreviation, an initial or a list's number."""
     if not stop.group().startswith((".", "…")):
         return True
     if stop.group().startswith(("..", "…")):
@@ -118,7 +118,7 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 class Gazetteer:
-    """Names that the caller knows, found in any case."""
+    """Names known to the caller, found in any case."""
 
     def __init__(self, names: Collection[str]) -> None:
         longest_first = sorted(
@@ -130,14 +130,14 @@ class Gazetteer:
         )
 
     def find(self, text: str) -> list[Mention]:
-        """Each occurrence of a name, as a person."""
+        """Return each occurrence of a name, as a person."""
         if self._pattern is None:
             return []
         return [Mention(match.group(), "person", *match.span()) for match in self._pattern.finditer(text)]
 
 
 def find_marked(text: str) -> list[Mention]:
-    """URLs, e-mail addresses, handles, hashtags and identifiers such as PROJ-12, snake_case or CamelCase."""
+    """Return URLs, e-mail addresses, handles, hashtags and identifiers such as PROJ-12, snake_case or CamelCase."""
     return [
         Mention(match.group(), kind, *match.span())
         for kind, pattern, sign in _RULES
@@ -147,7 +147,7 @@ def find_marked(text: str) -> list[Mention]:
 
 
 def without_overlaps(*groups: Iterable[Mention]) -> list[Mention]:
-    """The mentions in text order; of two that overlap the longer stays, of equally long ones that of the earlier group."""
+    """Return the mentions in text order; of two that overlap the longer stays, of equal ones that of the earlier group."""
     ranked = sorted(
         ((mention, rank) for rank, group in enumerate(groups) for mention in group),
         key=lambda item: (item[0].start - item[0].end, item[1], item[0].start),
@@ -164,7 +164,7 @@ def without_overlaps(*groups: Iterable[Mention]) -> list[Mention]:
 
 
 def mentions_by_span(mentions: Sequence[Mention], spans: Sequence[Span]) -> list[tuple[Mention, ...]]:
-    """The mentions that lie within each span; both in text order."""
+    """Return the mentions within each span; both in text order."""
     inside: list[list[Mention]] = [[] for _ in spans]
     at = 0
     for mention in mentions:

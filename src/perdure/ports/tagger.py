@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word with its place in the sentence's dependency tree; offsets count from the text's start."""
+    """A word with its position in the sentence's dependency tree; offsets count from the text's start."""
 
     text: str
     lemma: str
@@ -26,7 +26,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A named thing in the text; type is person, place, organisation, product, event, work, group, handle, url or concept."""
+    """A named entity in the text; type is person, place, organisation, product, event, work, group, handle, url or concept."""
 
     text: str
     type: str
@@ -36,7 +36,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a text; `tokens` is empty when the tagger has no parser."""
+    """A sentence of a text; `tokens` is empty if the tagger has no parser."""
 
     text: str
     start: int
@@ -46,15 +46,15 @@ class Sentence:
 
 
 class Tagger(Protocol):
-    """Cuts texts into sentences and finds the named things in them."""
+    """Splits texts into sentences and finds named entities."""
 
     @property
     def name(self) -> str:
-        """Name of the model, or `rules`."""
+        """Return the name of the model, or `rules`."""
 
     @property
     def has_parser(self) -> bool:
-        """Whether sentences come with tokens and dependencies."""
+        """Return whether sentences come with tokens and dependencies."""
 
     def tag(self, texts: Sequence[str], names: Collection[str] = ()) -> list[list[Sentence]]:
-        """The sentences of each text; `names` are known names (speakers) to find even in lower case."""
+        """Return the sentences of each text; `names` are names (speakers) to find even in lower case."""
