@@ -23,7 +23,7 @@ from pathlib import Path
 from bench.page import load_now, table, taken, write_section
 from perdure import Perdure
 from perdure.contrib.assistants import place
-from perdure.contrib.assistants.project import bank_of
+from perdure.surfaces.projects import bank_of
 
 PAGE = Path("docs/assistants.md")
 QUICK = {"PERDURE_EMBEDDER": "hashing", "PERDURE_RERANKER": "none", "PERDURE_TAGGER": "rules"}
@@ -84,7 +84,7 @@ class Bench:
     def hook(self, event: str, **payload: str) -> Run:
         """One hook, from its start to its end."""
         body = {"session_id": f"s{self._sessions}", "cwd": str(self.project), **payload}
-        command = ["perdure.surfaces.entry", "hook", event, "--host", "claude-code"]
+        command = ["perdure", "hook", event, "--host", "claude-code"]
         run, output = timed(["-m", *command], json.dumps(body), self.environment, self.project)
         self.told = bool(output)
         return run

@@ -158,7 +158,8 @@ def make_caller(
     chains = llm_names(settings, OWN_LLM if own is not None else "")
     if not chains:
         return None
-    from perdure.llm.caller import Caller, LlmOperation
+    from perdure.domain.llm_call import LlmOperation
+    from perdure.llm.caller import Caller
     from perdure.llm.ledger import Ledger
     from perdure.llm.limits import CallRules, DayCaps
 

@@ -97,7 +97,7 @@ from perdure.retain.request import Content
 from perdure.settings import Settings
 
 if TYPE_CHECKING:
-    from perdure.llm.caller import LlmOperation
+    from perdure.domain.llm_call import LlmOperation
     from perdure.llm.health import LlmHealth
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from perdure.arguments import RecallArguments
 from perdure.recall.recipes import RECIPES
 from perdure.settings import Settings
 from perdure.surfaces.cli import exits
-from perdure.surfaces.cli.main import ENTRIES
+from perdure.surfaces.cli.main import every_entry
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "perdure"
@@ -108,7 +108,7 @@ def test_variables_that_pages_name_are_settings() -> None:
 
 def test_the_command_line_page_has_every_command() -> None:
     shown = [named(row[0])[0].split()[1] for row in rows(text_of("cli.md"), "command | what it does")]
-    assert shown == [entry.name for entry in ENTRIES]
+    assert shown == [entry.name for entry in every_entry()]
 
 
 def test_the_command_line_page_has_every_exit_code() -> None:
@@ -129,7 +129,7 @@ def commands() -> Iterator[tuple[str, str]]:
 
 
 def test_every_command_that_pages_show_has_the_options_that_it_is_given() -> None:
-    entries = {entry.name: entry for entry in ENTRIES}
+    entries = {entry.name: entry for entry in every_entry()}
     shown = list(commands())
     assert len(shown) > 40
     for page, call in shown:

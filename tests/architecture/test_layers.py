@@ -55,6 +55,17 @@ def test_a_crossed_layer_is_noticed(tmp_path: Path) -> None:
     assert "perdure.domain.crossing" in result.stdout
 
 
+@pytest.mark.parametrize("inner", ["perdure.recall.pipeline", "perdure.surfaces.rest.service"])
+def test_an_inner_module_in_contrib_is_noticed(tmp_path: Path, inner: str) -> None:
+    """The contract fails when a plugin imports what is not public."""
+    copy = tmp_path / "src" / "perdure"
+    shutil.copytree(ROOT / "src" / "perdure", copy)
+    (copy / "contrib" / "imports" / "crossing.py").write_text(f"import {inner}\n")
+    result = lint(tmp_path)
+    assert result.returncode != 0
+    assert f"perdure.contrib.imports.crossing -> {inner}" in result.stdout
+
+
 @pytest.mark.parametrize("banned", ["utils", "helpers", "manager", "common", "base"])
 def test_no_module_has_a_name_that_says_nothing(banned: str) -> None:
     assert not list((ROOT / "src").rglob(f"{banned}.py"))

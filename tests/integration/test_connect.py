@@ -33,9 +33,9 @@ from perdure import (
     TagOr,
     Window,
 )
+from perdure.domain.llm_call import LlmOperation
 from perdure.domain.mental_model import RefreshPreview
 from perdure.domain.verb import BankIn
-from perdure.llm.caller import LlmOperation
 from perdure.surfaces.keys import create_key
 from perdure.verbs import VERBS
 from tests.integration.rest_server import open_quick, running

@@ -10,9 +10,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from perdure import Fact, InvalidInput, LlmBusy, LlmRefused, LlmReply, LlmRequest, Perdure, RetainResult
+from perdure.domain.llm_call import LlmOperation
 from perdure.extract.llm import LlmExtractor
 from perdure.extract.local import LocalExtractor
-from perdure.llm.caller import Caller, LlmOperation
+from perdure.llm.caller import Caller
 from perdure.llm.prompt import load
 from perdure.models.rule_tagger import RuleTagger
 from perdure.ports.extractor import Turn

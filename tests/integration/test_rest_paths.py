@@ -174,7 +174,7 @@ def test_reflect_cites_facts(client: Checked, bank: str) -> None:
     ]
     assert "Rex" in filled["name"]
     assert filled.keys() == {"name", "reasons"}
-    assert "Rex" in answer["answer"]
+    assert "Rex" in answer["text"]
     assert answer["sentences"][0]["fact_ids"] == [answer["based_on"]["memories"][0]["id"]]
     assert set(answer["usage"].values()) == {0}
     bare = client.post(f"{bank}/reflect", json={"query": "Who is Rex?"}).json()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from enum import StrEnum
 from typing import Any
 
 from perdure.domain.record import Record
@@ -12,6 +13,16 @@ from perdure.domain.record import Record
 LLM_CALL = "llm_call"
 """Kind of the records of single calls, which belong to their bank."""
 SUCCESS, ERROR = "success", "error"
+
+
+class LlmOperation(StrEnum):
+    """The purpose of a call; models, limits and costs are set and counted by it."""
+
+    RETAIN = "retain"
+    REFINE = "refine"
+    CONSOLIDATE = "consolidate"
+    REFLECT = "reflect"
+    MENTAL_MODEL = "mental_model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

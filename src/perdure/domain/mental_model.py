@@ -59,6 +59,14 @@ class RefreshOutcome(StrEnum):
         )
 
 
+REFRESH_FAILURES = {
+    RefreshOutcome.EMPTY: "memory holds nothing in scope that answers its question",
+    RefreshOutcome.STRUCTURED_FAILED: "a required field of its response_schema needs a language model",
+    RefreshOutcome.MODEL_FAILED: "the language model gave no document; the one that there is was kept",
+}
+"""Why a refresh kept the content, for people."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshTrigger:
     """When a model refreshes automatically, how, and from which facts."""
@@ -205,6 +213,12 @@ class MentalModel:
     created_at: datetime | None = None
     updated_at: datetime | None = None
 
+    @property
+    def tags_match(self) -> TagsMatch:
+        """How the tags are matched: with tags nothing outside of them is seen, unless the trigger says so."""
+        default = TagsMatch.ALL_STRICT if self.tags else TagsMatch.ANY
+        return self.trigger.tags_match or default
+
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not _ID.fullmatch(self.id):
             raise InvalidInput("id", "lower case letters, digits and hyphens, at most 128", self.id)
@@ -295,6 +309,38 @@ class RefreshPreview:
     llm_calls: tuple[Mapping[str, object], ...] = ()
     model_failed: bool = False
     """Whether the configured language model failed, so that the document was only shortened or composed."""
+
+    def trace(self, now: datetime) -> dict[str, object]:
+        """Return how the refresh came to its result, without any text of memory."""
+        operations, retraction = self.operations, self.retraction
+        return {
+            "recorded_at": now.isoformat(),
+            "effective_mode": self.effective_mode.value,
+            "mode_fallback_reason": self.mode_fallback_reason,
+            "outcome": self.outcome.value,
+            "tool_calls": [
+                {
+                    "tool": "recall",
+                    "input": {"query": self.model.source_query},
+                    "result_count": sum(self.retrieved.values()),
+                    "duration_ms": self.recall_ms,
+                    "iteration": 1,
+                }
+            ],
+            "llm_calls": [dict(call) for call in self.llm_calls],
+            "delta_operations": None
+            if operations is None
+            else {"applied": list(operations.applied), "skipped": list(operations.skipped)},
+            "retraction": None
+            if retraction is None
+            else {
+                "fact_ids": list(retraction.fact_ids),
+                "fact_texts": [],
+                "applied": not self.outcome.failed,
+            },
+            "duration_ms": self.duration_ms,
+            "warnings": list(self.warnings),
+        }
 
     @property
     def would_persist(self) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from perdure.domain.fact import Chunk
+from perdure.domain.llm_call import LlmOperation
 from perdure.errors import InvalidInput, LlmError
 from perdure.extract.llm import LlmExtractor
 from perdure.jobs.kind import JobPlan, Step
 from perdure.jobs.records import PlannedStep
-from perdure.llm.caller import LlmOperation
 from perdure.llm.prompt import load
 from perdure.ports.extractor import Extractor
 from perdure.retain.components import RetainComponents

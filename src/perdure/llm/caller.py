@@ -8,10 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
-from perdure.domain.llm_call import ERROR, SUCCESS, LlmCall
+from perdure.domain.llm_call import ERROR, SUCCESS, LlmCall, LlmOperation
 from perdure.errors import (
     DeadlineExceeded,
     LlmBusy,
@@ -52,16 +51,6 @@ def rough_tokens(text: str) -> int:
 class Closeable(Protocol):
     def close(self) -> None:
         """Release connections."""
-
-
-class LlmOperation(StrEnum):
-    """The use of a call; models, limits and costs are separate for each."""
-
-    RETAIN = "retain"
-    REFINE = "refine"
-    CONSOLIDATE = "consolidate"
-    REFLECT = "reflect"
-    MENTAL_MODEL = "mental_model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

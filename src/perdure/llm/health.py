@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass
 from enum import StrEnum
 
+from perdure.domain.llm_call import LlmOperation
 from perdure.errors import DeadlineExceeded, LlmError, LlmRefused
-from perdure.llm.caller import Caller, LlmOperation, Purpose
+from perdure.llm.caller import Caller, Purpose
 from perdure.ports.llm import ChatMessage
 
 SECONDS = 20.0

@@ -7,8 +7,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol
 
-from perdure.errors import InvalidInput
-from perdure.ports.import_source import ImportSource
+from perdure.errors import InvalidInput, Unavailable
+from perdure.ports.import_source import ChatReading, ImportSource
 
 GROUP = "perdure.importers"
 """Entry points that name modules with importers."""
@@ -28,13 +28,16 @@ class Importers(Protocol):
     def open_source(self, path: str | Path, name: str, *, key: str) -> ImportSource:
         """Open the source of a kind, or of any kind by `auto`."""
 
+    def read_chats(self, text: str, name: str, document_id: str | None = None) -> list[ChatReading]:
+        """Read the conversations of a chat export in JSON; raise `InvalidInput` if it is none."""
+
 
 def open_source(path: str | Path, name: str = AUTO, *, key: str = "") -> ImportSource:
     """Open the source at a path; `key` is for a server's address.
 
     Raise `InvalidInput` if there is no such kind, or if nothing tells which kind it is.
     """
-    modules: list[Importers] = [entry.load() for entry in entry_points(group=GROUP)]
+    modules = _importers()
     names = [kind for module in modules for kind in module.NAMES]
     if name != AUTO and name not in names:
         raise InvalidInput("source", f"{AUTO} or one of " + ", ".join(names), name)
@@ -44,3 +47,21 @@ def open_source(path: str | Path, name: str = AUTO, *, key: str = "") -> ImportS
     raise InvalidInput(
         "path", "a source that can be told by its files; or name it: " + ", ".join(names), str(path)
     )
+
+
+def read_chats(text: str, name: str, document_id: str | None = None) -> list[ChatReading]:
+    """Read the conversations of a chat export in JSON by the first importers that can.
+
+    `document_id` names a single conversation that has no id of its own.
+    """
+    refusal: InvalidInput | None = None
+    for module in _importers():
+        try:
+            return module.read_chats(text, name, document_id)
+        except InvalidInput as error:
+            refusal = refusal or error
+    raise refusal or Unavailable("no installed package reads chat exports")
+
+
+def _importers() -> list[Importers]:
+    return [entry.load() for entry in entry_points(group=GROUP)]

@@ -11,7 +11,8 @@ from perdure.domain.verb import ADMIN, READ, WRITE, BankIn, verb
 from perdure.ports.store import Store
 
 if TYPE_CHECKING:
-    from perdure.llm.caller import Caller, LlmOperation
+    from perdure.domain.llm_call import LlmOperation
+    from perdure.llm.caller import Caller
     from perdure.llm.health import LlmHealth
 
 
@@ -44,7 +45,7 @@ class LanguageModels:
     @verb(WRITE)
     def health(self, bank: str) -> list[LlmHealth]:
         """Return whether the models of retain, consolidation and reflect answer. Each is asked for one word."""
-        from perdure.llm.caller import LlmOperation
+        from perdure.domain.llm_call import LlmOperation
         from perdure.llm.health import LlmHealth, LlmStatus, check_health
 
         check_bank_id(bank)

@@ -179,7 +179,7 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
 def _set_aside(
     bank: Bank, bodies: Iterable[tuple[int, str, dict[str, object]]], rows: IO[bytes], ties: IO[bytes]
 ) -> frozenset[str]:
-    """Check each line and store its object in a file, links and proofs in another since they need all facts; return the facts' ids."""
+    """Check each line and store its content in a file, links and proofs in another since they need all facts; return the facts' ids."""
     facts: set[str] = set()
     for number, kind, body in bodies:
         if kind not in PARTS:
@@ -195,7 +195,7 @@ def _set_aside(
 
 
 def _read_back(file: IO[bytes]) -> Iterator[list[tuple[str, Any]]]:
-    """Yield what this process has set aside, in batches."""
+    """Yield what this process has set aside."""
     file.seek(0)
     batch: list[tuple[str, Any]] = []
     while True:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from perdure.domain.imported import ImportedDocument, SkippedPart
 
@@ -20,3 +21,21 @@ class ImportSource(Protocol):
 
     def close(self) -> None:
         """Release files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReading:
+    """One document: its items in the form that retain takes, and where it was read."""
+
+    name: str
+    """For messages: a file, or a conversation in it."""
+    items: tuple[dict[str, Any], ...]
+
+    @property
+    def characters(self) -> int:
+        """The length of all texts."""
+        return sum(len(item["content"]) for item in self.items)
+
+    def filled(self, defaults: dict[str, Any]) -> ChatReading:
+        """Return the document with `defaults` for the fields that its items leave open."""
+        return replace(self, items=tuple({**defaults, **item} for item in self.items))

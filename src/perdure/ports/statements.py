@@ -32,4 +32,4 @@ class StatementClassifier(Protocol):
     """Sentences to readings. Any thread may call it, several at once."""
 
     def classify(self, texts: Sequence[str]) -> list[StatementReading]:
-        """One reading per text, in their order; the same text always reads alike."""
+        """Return one reading per text, in their order, the same for the same text."""

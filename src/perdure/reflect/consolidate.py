@@ -272,7 +272,7 @@ def _in_prose(
     components = run.components
     if components.llm is None:
         return planned, {}
-    from perdure.llm.caller import LlmOperation
+    from perdure.domain.llm_call import LlmOperation
     from perdure.reflect.observations.prose import write_prose
 
     if not components.llm.serves(LlmOperation.CONSOLIDATE):

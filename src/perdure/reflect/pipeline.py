@@ -82,7 +82,7 @@ def _think(
     """What a language model makes of it; None where none is set, and then nothing of the loop is imported."""
     if components.llm is None:
         return None
-    from perdure.llm.caller import LlmOperation
+    from perdure.domain.llm_call import LlmOperation
     from perdure.reflect.loop.run import LoopRequest, think
 
     if not components.llm.serves(LlmOperation.REFLECT):

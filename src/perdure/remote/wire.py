@@ -118,7 +118,7 @@ def _sent(name: str, annotation: Any) -> object:
 def _hints(verb: str) -> dict[str, Any]:
     local: dict[str, object] = {}
     if verb.startswith("llm."):
-        from perdure.llm.caller import LlmOperation
+        from perdure.domain.llm_call import LlmOperation
         from perdure.llm.health import LlmHealth
 
         local = {"LlmOperation": LlmOperation, "LlmHealth": LlmHealth}

@@ -54,7 +54,7 @@ class HookUser:
         )
         began = time.monotonic()
         done = subprocess.run(
-            [sys.executable, "-m", "perdure.surfaces.entry", "hook", event, *options],
+            [sys.executable, "-m", "perdure", "hook", event, *options],
             input=body, capture_output=True, env={**self.environment, **environment}, cwd=self.project, check=False, timeout=30,
         )  # fmt: skip
         assert done.stderr == b""

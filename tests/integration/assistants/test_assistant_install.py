@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from perdure import __version__
+from perdure.contrib.assistants.commands import AssistantName, enter_assistant_memory
 from perdure.contrib.assistants.install.hosts import ASSISTANTS, Launch, claude_hooks
-from perdure.contrib.assistants.project import bank_of
-from perdure.surfaces.cli.assistants import enter_assistant_memory
-from perdure.surfaces.cli.install import AssistantName
 from perdure.surfaces.cli.main import main
+from perdure.surfaces.projects import bank_of
 
 ROOT = Path(__file__).resolve().parents[3]
 OTHERS = {
@@ -81,7 +80,7 @@ def test_claude_code_gets_server_and_hooks_beside_its_own(home: Path) -> None:
     main(["install", "claude-code"])
     servers = json.loads((home / ".claude.json").read_text())["mcpServers"]
     assert servers["git"] == {"command": "git-mcp"}
-    assert servers["perdure"]["args"] == ["mcp", "--assistant"]
+    assert servers["perdure"]["args"] == ["assistant"]
     hooks = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
     assert hooks["Stop"][0] == {"hooks": [{"type": "command", "command": "notify"}]}
     assert [hooks[event][-1]["hooks"][0]["command"].partition("hook ")[2] for event in hooks] == [
@@ -93,7 +92,7 @@ def test_claude_code_gets_server_and_hooks_beside_its_own(home: Path) -> None:
 def test_codex_gets_a_table_and_hooks(home: Path) -> None:
     main(["install", "codex"])
     config = tomllib.loads((home / ".codex" / "config.toml").read_text())
-    assert config["mcp_servers"]["perdure"]["args"] == ["mcp", "--assistant"]
+    assert config["mcp_servers"]["perdure"]["args"] == ["assistant"]
     assert config["mcp_servers"]["git"] == {"command": "git-mcp"}
     assert set(json.loads((home / ".codex" / "hooks.json").read_text())["hooks"]) == {
         "SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd",

@@ -14,10 +14,10 @@ from perdure import Fact, Perdure
 from perdure.contrib.assistants.hosts import HOSTS, detect_host
 from perdure.contrib.assistants.memory import AssistantMemory
 from perdure.contrib.assistants.place import make_folder
-from perdure.contrib.assistants.project import bank_of
 from perdure.ports.store import NewFact
 from perdure.retain.commit import FactChanges, commit
 from perdure.retain.features import features_of_edited
+from perdure.surfaces.projects import bank_of
 
 RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text(encoding="utf-8"))
 BANK = bank_of("/srv/app")

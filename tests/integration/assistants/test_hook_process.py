@@ -66,7 +66,7 @@ def no_start(user: HookUser) -> None:
 
 def test_a_hook_loads_no_model_no_framework_and_no_settings() -> None:
     code = (
-        "import sys; import perdure.surfaces.entry; import perdure.contrib.assistants.client; "
+        "import sys; import perdure.__main__; import perdure.contrib.assistants.client; "
         f"print(sorted({HEAVY} & set(sys.modules)))"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -117,7 +117,7 @@ def test_a_stranger_on_the_port_of_a_dead_process_learns_nothing(user: HookUser)
         (user.folder / "warm.json").write_text(json.dumps(body))
         (user.folder / "warm.failed").touch()
         hook = subprocess.Popen(
-            [sys.executable, "-m", "perdure.surfaces.entry", "hook", "prompt"],
+            [sys.executable, "-m", "perdure", "hook", "prompt"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=user.environment, cwd=user.project,
         )  # fmt: skip
         assert hook.stdin is not None
@@ -199,7 +199,7 @@ def test_input_that_never_ends_is_given_up_in_time(user: HookUser) -> None:
     no_start(user)
     began = time.monotonic()
     hook = subprocess.Popen(
-        [sys.executable, "-m", "perdure.surfaces.entry", "hook", "stop"],
+        [sys.executable, "-m", "perdure", "hook", "stop"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=user.environment, cwd=user.project,
     )  # fmt: skip
     assert hook.stdout is not None
@@ -223,7 +223,7 @@ def test_a_folder_that_cannot_be_made_costs_only_the_memory(user: HookUser) -> N
 def test_standard_output_that_is_full_exits_0(warm: HookUser) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "perdure.surfaces.entry", "hook", "session-start"],
+            [sys.executable, "-m", "perdure", "hook", "session-start"],
             input=json.dumps({"session_id": "full", "cwd": str(warm.project)}).encode(), stdout=full, env=warm.environment, check=False,
         )  # fmt: skip
     assert done.returncode == 0

@@ -64,7 +64,7 @@ class Developer(HookUser):
         tools = home / "bin"
         tools.mkdir()
         command = tools / "perdure"
-        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m perdure.surfaces.entry "$@"\n')
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m perdure "$@"\n')
         command.chmod(0o755)
         codex = home / ".codex"
         codex.mkdir()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from perdure.surfaces.cli import exits
-from perdure.surfaces.cli.main import ENTRIES
+from perdure.surfaces.cli.main import every_entry
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 HEAVY = ["asyncio", "fastapi", "httpx", "mcp", "numpy", "onnxruntime", "pydantic", "rich", "spacy", "sqlite3"]
@@ -39,7 +39,7 @@ def test_help_loads_nothing_heavy(args: list[str]) -> None:
 
 
 def test_commands_load_the_engine_only_when_they_run() -> None:
-    names = [entry.name for entry in ENTRIES]
+    names = [entry.name for entry in every_entry()]
     code = (
         "import sys; from perdure.surfaces.cli.main import main; "
         f"assert not any(main([name, '--help']) for name in {names}); "
@@ -66,6 +66,6 @@ def test_the_shell_completes_commands_and_options(words: str, expected: list[str
 
 def test_the_manual_names_every_command_and_exit_code() -> None:
     manual = (DOCS / "cli.md").read_text(encoding="utf-8")
-    assert all(f"`perdure {entry.name}" in manual for entry in ENTRIES)
+    assert all(f"`perdure {entry.name}" in manual for entry in every_entry())
     told = {int(code) for code in re.findall(r"^\| (\d+) \|", manual, re.MULTILINE)}
     assert told == {value for name, value in vars(exits).items() if name.isupper() and isinstance(value, int)}

@@ -25,7 +25,8 @@ from perdure import (
     Unavailable,
 )
 from perdure.adapters import llm_names, make_caller
-from perdure.llm.caller import Caller, LlmOperation, Purpose
+from perdure.domain.llm_call import LlmOperation
+from perdure.llm.caller import Caller, Purpose
 from perdure.ports.llm import ChatMessage
 from tests.integration.cli.conftest import Cli
 from tests.support.llm_server import Answer, LlmServer

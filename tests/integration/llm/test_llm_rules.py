@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from perdure import Bank, LlmCall, Settings
 from perdure.adapters import make_caller
+from perdure.domain.llm_call import LlmOperation
 from perdure.errors import (
     DeadlineExceeded,
     LlmBusy,
@@ -24,7 +25,7 @@ from perdure.errors import (
     LlmRefused,
     PerdureError,
 )
-from perdure.llm.caller import Caller, LlmOperation, Purpose
+from perdure.llm.caller import Caller, Purpose
 from perdure.llm.expected import expect
 from perdure.llm.ledger import read_costs
 from perdure.ports.llm import ChatMessage, TokenUsage

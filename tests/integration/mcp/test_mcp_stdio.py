@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from perdure import InvalidInput
-from perdure.contrib.assistants.project import bank_of
 from perdure.surfaces.mcp.tools import Tools
+from perdure.surfaces.projects import bank_of
 from tests.integration.mcp.mcp_checks import (
     check_conversation,
     check_errors,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from perdure.contrib.assistants.project import bank_of, project_of
 from perdure.domain.bank import check_bank_id
+from perdure.surfaces.projects import bank_of, project_of
 
 
 def test_folders_of_one_repository_share_a_bank(tmp_path: Path) -> None:

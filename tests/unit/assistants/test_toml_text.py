@@ -10,7 +10,7 @@ from perdure.contrib.assistants.install.toml_text import drop_table, put_table
 from perdure.errors import InvalidInput
 
 PATH = ("mcp_servers", "perdure")
-VALUES = {"command": "/opt/my tools/perdure", "args": ["mcp", "--assistant"]}
+VALUES = {"command": "/opt/my tools/perdure", "args": ["assistant"]}
 CONFIG = '# mine\nmodel = "m"\n\n[mcp_servers.git]\ncommand = "git"  # keep\n\n[tui]\nsound = true\n'
 
 

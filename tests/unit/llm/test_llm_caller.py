@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from perdure.domain.bank import Bank
-from perdure.domain.llm_call import LlmCall
+from perdure.domain.llm_call import LlmCall, LlmOperation
 from perdure.errors import (
     DeadlineExceeded,
     LlmBusy,
@@ -23,7 +23,7 @@ from perdure.errors import (
     StoreLocked,
     Unavailable,
 )
-from perdure.llm.caller import Caller, LlmOperation, Purpose
+from perdure.llm.caller import Caller, Purpose
 from perdure.llm.expected import expect
 from perdure.llm.failures import FailureMemory
 from perdure.llm.ledger import Ledger, read_costs

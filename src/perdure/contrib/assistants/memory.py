@@ -9,17 +9,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from perdure import Perdure
 from perdure.contrib.assistants.hosts import HOSTS, HookCall, is_words, read_call, shaped
 from perdure.contrib.assistants.profile import write_profile
-from perdure.contrib.assistants.project import bank_of
 from perdure.contrib.assistants.sessions import Session, digest, open_session, turn_key
 from perdure.contrib.assistants.transcripts import Turn, own_words, read_turns
 from perdure.domain.item import Item, UpdateMode
 from perdure.domain.recall import Precision, RecallResult
-from perdure.engine import Perdure
 from perdure.errors import Conflict, NotFound
-from perdure.recall.options import MAX_QUERY_CHARACTERS
-from perdure.text.fence import strip_fenced
+from perdure.extending import strip_fenced
+from perdure.surfaces.plugins.process import bank_of
 
 PROMPT_TOKENS, START_TOKENS = 600, 800
 """What an assistant is told beside a prompt and at a session's start, at most."""
@@ -184,7 +183,7 @@ class AssistantMemory:
 def _query(prompt: str) -> str:
     if len(prompt) <= QUERY_CHARACTERS:
         return prompt
-    half = min(QUERY_CHARACTERS, MAX_QUERY_CHARACTERS) // 2
+    half = QUERY_CHARACTERS // 2
     return f"{prompt[:half]}\n{prompt[-half:]}"
 
 

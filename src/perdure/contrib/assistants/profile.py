@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from perdure import Perdure
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.inert import NOTHING_VISIBLE, inert
 from perdure.domain.item import AGENT_ROLES
 from perdure.domain.rendering import fenced, iso_day, marked, one_line, order_mark, shortened, with_date
-from perdure.engine import Perdure
 
 RECENT = 60
 """Newest facts to choose from."""

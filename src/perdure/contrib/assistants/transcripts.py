@@ -13,8 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from perdure.contrib.assistants.hosts import is_words
-from perdure.retain.messages import as_message, read_message, role_of
-from perdure.text.fence import strip_fenced
+from perdure.extending import as_message, read_message, role_of, strip_fenced
 
 MOST_BYTES = 64_000_000
 """Of a larger file the end is read."""

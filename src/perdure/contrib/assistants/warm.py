@@ -37,14 +37,13 @@ class WarmProcess:
     """Serves one folder until it is idle, told to leave, or of another version than its hooks."""
 
     def __init__(self, folder: str) -> None:
+        from perdure import Perdure, Settings
         from perdure.contrib.assistants.memory import AssistantMemory
-        from perdure.engine import Perdure
-        from perdure.settings import read_settings
 
         self._folder = folder
         self._identity = place.identity(folder, __version__)
         self._secret = secrets.token_hex(32)
-        settings = read_settings(None, {})
+        settings = Settings()
         self._engine = Perdure.open(os.path.expanduser(settings.database), settings=settings)
         self._memory = AssistantMemory(self._engine, folder)
         self._idle_seconds = self._engine.settings.assistant_idle_minutes * 60
@@ -194,7 +193,7 @@ def _take_place(folder: str) -> place.Lock | None:
 
 def main(argv: list[str]) -> int:
     """Serve a folder, unless another process does; returns the exit code."""
-    from perdure.surfaces.process import closing_on_sigterm, private_files
+    from perdure.surfaces.plugins.process import closing_on_sigterm, private_files
 
     private_files()
     folder = argv[0]

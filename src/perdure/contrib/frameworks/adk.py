@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from perdure import AsyncPerdure, Perdure
+from perdure import AsyncPerdure, Forgotten, Perdure
 from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, bank_of
 from perdure.contrib.frameworks.turns import is_prompt
 from perdure.contrib.frameworks.versions import require
@@ -18,7 +18,6 @@ from perdure.domain.item import Item
 from perdure.domain.recall import Precision, Recollection
 from perdure.domain.rendering import order_mark
 from perdure.errors import InvalidInput
-from perdure.forget.target import Forgotten
 
 require("google-adk", "2.13", "adk")
 

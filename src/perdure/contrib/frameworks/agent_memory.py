@@ -17,7 +17,7 @@ from contextvars import copy_context
 from hashlib import blake2b
 from typing import TypeVar
 
-from perdure import AsyncPerdure, Perdure
+from perdure import AsyncPerdure, Forgotten, Perdure
 from perdure.contrib.frameworks.turns import last_user_prompt, said_turns
 from perdure.domain.bank import check_bank_id
 from perdure.domain.inert import inert
@@ -25,7 +25,6 @@ from perdure.domain.item import UpdateMode
 from perdure.domain.operation import Operation
 from perdure.domain.recall import Precision
 from perdure.errors import Busy, DeadlineExceeded, InvalidInput, public_message
-from perdure.forget.target import Forgotten
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 from perdure import AsyncPerdure, Perdure
 from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, BankSource
 from perdure.contrib.frameworks.turns import ASSISTANT, USER, last_user_prompt
-from perdure.retain.messages import as_mapping, as_message, role_of
+from perdure.extending import as_mapping, as_message, role_of
 
 Request = dict[str, Any]
 """The keyword arguments of a call of a client."""

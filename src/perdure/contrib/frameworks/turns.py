@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from perdure.retain.messages import MessageText, as_message, moment_of, read_message, speaker_of
-from perdure.text.fence import strip_fenced
+from perdure.extending import MessageText, as_message, moment_of, read_message, speaker_of, strip_fenced
 
 USER, ASSISTANT = "user", "assistant"
 _COMMAND = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|$)")

@@ -10,16 +10,25 @@ from urllib.parse import quote
 from fastapi import Request
 from fastapi.responses import Response
 from pydantic import BaseModel
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as RequestScope
 
 from perdure import Perdure
 from perdure.contrib.hindsight.bodies import Body
 from perdure.domain.bank import check_bank_id
 from perdure.domain.record import Record
 from perdure.errors import Conflict, NotFound, PerdureError
-from perdure.surfaces import keys
-from perdure.surfaces.rest.service import AdminBank, Known, ReadBank, Resource, Serving, reply, require
-from perdure.surfaces.workers import Workers
+from perdure.surfaces.plugins.rest import (
+    AdminBank,
+    Known,
+    ReadBank,
+    Resource,
+    Scope,
+    Serving,
+    Workers,
+    reply,
+    require,
+)
 
 router = Resource("Aliases", "/v1/default/banks/{bank_id}/aliases")
 ALIAS = "bank_alias"
@@ -72,7 +81,7 @@ def create_bank_alias(
     engine = service.engine
     engine.banks.get(bank)
     alias = check_bank_id(body.alias)
-    require(caller, keys.Scope.ADMIN, alias)
+    require(caller, Scope.ADMIN, alias)
     if engine.records.list(ALIAS, ids=[alias]) or any(one.id == alias for one in engine.banks.list()):
         raise Conflict(f"{alias!r} names a bank or an alias already")
     engine.records.save(Record(kind=ALIAS, id=alias, body={"bank": bank, "primary": False}))
@@ -173,7 +182,7 @@ class Aliased:
     def __init__(self, app: ASGIApp, table: AliasTable) -> None:
         self._app, self._table = app, table
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: RequestScope, receive: Receive, send: Send) -> None:
         """Pass through. The scope itself is changed: what stands around reads the route from it afterwards."""
         if scope["type"] == "http" and scope["path"].startswith(_PREFIX):
             asked, slash, rest = scope["path"].removeprefix(_PREFIX).partition("/")

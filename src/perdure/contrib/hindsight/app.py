@@ -35,12 +35,10 @@ from perdure.contrib.hindsight import (
     unbuilt,
     webhooks,
 )
-from perdure.surfaces.access import KeyRing
-from perdure.surfaces.rest.audit import Audited
-from perdure.surfaces.rest.service import Service, reply
+from perdure.surfaces.plugins.rest import Audited, KeyRing, Service, reply
 
 if TYPE_CHECKING:
-    from perdure.surfaces.mcp.http import McpEndpoint
+    from perdure.surfaces.plugins.mcp import McpEndpoint
 
 HINDSIGHT_API = "0.9.1"
 """The version of Hindsight's API whose paths and bodies this server speaks."""
@@ -103,7 +101,7 @@ async def version(request: Request) -> Response:
 def mcp_endpoint(app: Starlette, keys: KeyRing, max_request_bytes: int) -> McpEndpoint:
     """Return the endpoint of Hindsight's tools, which are calls of the app's own routes."""
     from perdure.contrib.hindsight.mcp_server import PATH, create_server
-    from perdure.surfaces.mcp.http import McpEndpoint
+    from perdure.surfaces.plugins.mcp import McpEndpoint
 
     rest = Audited(aliases.Aliased(app.router, app.state.aliases), app.state.service.trail)
     servers = create_server(rest, with_bank=True), create_server(rest, with_bank=False)

@@ -22,9 +22,8 @@ from perdure.contrib.hindsight.transfer import (
 )
 from perdure.domain.bank import check_bank_id
 from perdure.errors import Conflict, InvalidInput
-from perdure.manage.clone import chosen_lines
-from perdure.surfaces import keys
-from perdure.surfaces.rest.service import AdminBank, Known, Resource, Service, Serving, require
+from perdure.extending import chosen_lines
+from perdure.surfaces.plugins.rest import AdminBank, Known, Resource, Scope, Service, Serving, require
 
 router = Resource("Transfer", "/v1/default/banks/{bank_id}")
 CLONE, EXPORT_BANK, IMPORT_BANK = "clone_bank", "export_bank", "import_bank"
@@ -155,7 +154,7 @@ def _source_of(archive: bytes) -> str:
 def _target(service: Service, caller: Known, bank: str) -> str:
     """The id of the bank to make, which the caller must have admin access to and no bank has."""
     check_bank_id(bank)
-    require(caller, keys.Scope.ADMIN, bank)
+    require(caller, Scope.ADMIN, bank)
     if service.engine.banks.find(bank) is not None:
         raise Conflict(f"bank {bank!r} exists already")
     return bank

@@ -11,8 +11,7 @@ from perdure.contrib.hindsight.bodies import Body, DeleteResponse, Limit, Offset
 from perdure.contrib.hindsight.config import TRAITS, apply_updates, inactive
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.record import Record
-from perdure.surfaces.keys import Scope
-from perdure.surfaces.rest.service import AdminBank, Known, ReadBank, Resource, Serving, WriteBank
+from perdure.surfaces.plugins.rest import AdminBank, Known, ReadBank, Resource, Scope, Serving, WriteBank
 
 router = Resource("Banks", "/v1/default")
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from perdure.domain.time import AsOf, Window, parse_utc
 from perdure.errors import InvalidInput
-from perdure.surfaces.plain import plain
+from perdure.surfaces.plugins.rest import plain
 
 MOST_ITEMS = 1_000_000
 MOST_TOKENS = 10_000_000

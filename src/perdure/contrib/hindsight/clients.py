@@ -7,7 +7,7 @@ import re
 from fastapi import Depends, Request
 
 from perdure.errors import NotFound
-from perdure.surfaces.rest.service import Service
+from perdure.surfaces.plugins.rest import Service
 
 _CLIENT = re.compile(r"hindsight-client-\w+/(\d+)\.(\d+)")
 STRICT_SINCE = (0, 10)

@@ -16,7 +16,7 @@ from perdure.domain.bank import Bank, Disposition
 from perdure.domain.mental_model import MAX_COUNT
 from perdure.domain.opinion import ConfidenceRates
 from perdure.errors import InvalidInput
-from perdure.surfaces.rest.service import AdminBank, ReadBank, Resource, Serving
+from perdure.surfaces.plugins.rest import AdminBank, ReadBank, Resource, Serving
 
 router = Resource("Configuration", "/v1")
 _CONFIG = "/default/banks/{bank_id}/config"

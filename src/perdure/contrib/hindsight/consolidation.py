@@ -11,8 +11,7 @@ from perdure import Perdure
 from perdure.contrib.hindsight.bodies import Body, DeleteResponse
 from perdure.contrib.hindsight.clients import StrictClients
 from perdure.errors import NotFound
-from perdure.jobs.consolidate_job import CONSOLIDATION
-from perdure.surfaces.rest.service import AdminBank, ReadBank, Resource, Serving, WriteBank
+from perdure.surfaces.plugins.rest import AdminBank, ReadBank, Resource, Serving, WriteBank
 
 router = Resource("Consolidation", "/v1/default/banks/{bank_id}")
 
@@ -69,7 +68,7 @@ def consolidate(
     under_way = {
         operation.id
         for operation in engine.operations.list(bank)
-        if operation.kind == CONSOLIDATION and not operation.finished
+        if operation.kind == "consolidation" and not operation.finished
     }
     operation = engine.consolidate(bank, observation_scopes=scopes or None)
     return ConsolidationResponse(operation_id=operation.id, deduplicated=operation.id in under_way)

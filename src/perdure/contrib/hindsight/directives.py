@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from perdure.contrib.hindsight.bodies import Body, Deleted, ListLimit, Offset, Page, Tags, fields_of
 from perdure.contrib.hindsight.clients import StrictClients
 from perdure.domain.directive import Directive
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving, WriteBank
+from perdure.surfaces.plugins.rest import ReadBank, Resource, Serving, WriteBank
 
 router = Resource("Directives", "/v1/default/banks/{bank_id}/directives")
 ListMatch = Literal["any", "all", "exact"]

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from perdure.contrib.hindsight.bodies import Offset, iso
 from perdure.domain.document_event import DocumentEvent
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving, WriteBank
+from perdure.surfaces.plugins.rest import ReadBank, Resource, Serving, WriteBank
 
 router = Resource("Documents", "/v1/default/banks/{bank_id}/documents/{document_id:path}")
 MAX_IDS = 100

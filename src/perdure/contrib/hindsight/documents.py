@@ -20,8 +20,7 @@ from perdure.domain.filter import Filter, TagLeaf
 from perdure.domain.filter import TagsMatch as Match
 from perdure.domain.observation import SCOPES_RECORD, read_scope_rule
 from perdure.errors import InvalidInput, NotFound
-from perdure.surfaces.keys import Scope
-from perdure.surfaces.rest.service import Known, ReadBank, Resource, Serving, WriteBank
+from perdure.surfaces.plugins.rest import Known, ReadBank, Resource, Scope, Serving, WriteBank
 
 router = Resource("Documents", "/v1/default")
 _DOCUMENTS = "/banks/{bank_id}/documents"

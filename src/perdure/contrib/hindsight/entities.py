@@ -15,7 +15,7 @@ from perdure.contrib.hindsight.clients import StrictClients
 from perdure.contrib.hindsight.listing import Listing
 from perdure.domain.fact import Entity
 from perdure.errors import NotFound
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving
+from perdure.surfaces.plugins.rest import ReadBank, Resource, Serving
 
 router = Resource("Entities", "/v1/default/banks/{bank_id}/entities")
 OBSERVATIONS = 50

@@ -18,14 +18,7 @@ from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeMatch, KnowledgeNode
 from perdure.domain.mental_model import render_sections
 from perdure.domain.rendering import one_line
 from perdure.errors import InvalidInput
-from perdure.surfaces.rest.service import (
-    ReadBank,
-    Resource,
-    Serving,
-    WriteBank,
-    on_recall_worker,
-    reply,
-)
+from perdure.surfaces.plugins.rest import ReadBank, Resource, Serving, WriteBank, on_recall_worker, reply
 
 router = Resource("Knowledge base", "/v1/default/banks/{bank_id}/knowledge-base")
 SNIPPET = 280

@@ -15,7 +15,7 @@ from perdure.domain.audit import AuditEntry
 from perdure.domain.llm_call import LlmCall
 from perdure.domain.time import parse_instant
 from perdure.errors import NotFound
-from perdure.surfaces.rest.service import AdminBank, Resource, Serving
+from perdure.surfaces.plugins.rest import AdminBank, Resource, Serving
 
 router = Resource("Logs", "/v1/default/banks/{bank_id}")
 LogLimit = Annotated[int, Query(ge=1, le=500, description="Most entries to return")]

@@ -20,12 +20,8 @@ from perdure.domain.audit import Transport
 from perdure.domain.inert import inert_lines
 from perdure.domain.rendering import marked
 from perdure.errors import PerdureError
-from perdure.surfaces.audit import TRANSPORT
-from perdure.surfaces.mcp import sdk
-from perdure.surfaces.mcp.caller import CALLER, Caller
-from perdure.surfaces.mcp.sdk import Request
-from perdure.surfaces.mcp.tool import Hints, Tool, find_tool
-from perdure.surfaces.workers import CLIENT
+from perdure.surfaces.plugins.mcp import CALLER, Caller, Hints, Request, Server, Tool, find_tool, make_server
+from perdure.surfaces.plugins.rest import CLIENT, TRANSPORT
 
 PATH = "/hindsight/mcp"
 NAME = "hindsight-mcp-server"
@@ -59,11 +55,11 @@ def create_bank(bank_id: str, name: str | None = None, mission: str | None = Non
     return Call("PUT", body={key: value for key, value in fields.items() if value is not None})
 
 
-def create_server(rest: ASGIApp, *, with_bank: bool) -> sdk.Server:
+def create_server(rest: ASGIApp, *, with_bank: bool) -> Server:
     """Hindsight's server over the routes of REST; `with_bank` shows an argument for the bank, and the tools on banks."""
     answers = _Answers(rest, with_bank)
     methods = {"tools/list": answers.list_tools, "tools/call": answers.call_tool}
-    return sdk.make_server(NAME, __version__, INSTRUCTIONS, methods)
+    return make_server(NAME, __version__, INSTRUCTIONS, methods)
 
 
 def _tools(with_bank: bool) -> Iterator[Tool]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from perdure.errors import InvalidInput
-from perdure.surfaces.fields import Names, read_json
+from perdure.surfaces.plugins.mcp import Names, read_json
 
 Json = dict[str, Any]
 Object = Annotated[Json, BeforeValidator(read_json)]

@@ -28,15 +28,8 @@ from perdure.domain.fact import Fact, FactType
 from perdure.domain.filter import Filter
 from perdure.domain.time import parse_utc
 from perdure.errors import InvalidInput, NotFound
-from perdure.manage.curation import RESTATED_AS
-from perdure.surfaces.rest.service import (
-    AdminBank,
-    ReadBank,
-    Resource,
-    Service,
-    Serving,
-    WriteBank,
-)
+from perdure.extending import RESTATED_AS
+from perdure.surfaces.plugins.rest import AdminBank, ReadBank, Resource, Service, Serving, WriteBank
 
 router = Resource("Memory", "/v1/default/banks/{bank_id}")
 TimeField = Literal["created_at", "updated_at", "mentioned_at", "occurred_start", "occurred_end"]

@@ -36,16 +36,7 @@ from perdure.domain.mental_model import (
     RefreshPreview,
     RefreshTrigger,
 )
-from perdure.reflect.mental_models.record import plain_trigger
-from perdure.reflect.mental_models.refresh import trace_of
-from perdure.reflect.mental_models.scope import tags_match as scope_match
-from perdure.surfaces.rest.service import (
-    ReadBank,
-    Resource,
-    Serving,
-    WriteBank,
-    on_recall_worker,
-)
+from perdure.surfaces.plugins.rest import ReadBank, Resource, Serving, WriteBank, on_recall_worker, plain
 
 router = Resource("Mental models", "/v1/default/banks/{bank_id}/mental-models")
 Detail = Annotated[
@@ -308,7 +299,7 @@ def clear_mental_model(service: Serving, bank: WriteBank, mental_model_id: str) 
 
 def trigger_view(trigger: RefreshTrigger) -> dict[str, Any]:
     """A trigger with every field that says something."""
-    return {name: value for name, value in plain_trigger(trigger).items() if value is not None}
+    return {name: value for name, value in plain(trigger).items() if value is not None}
 
 
 def _shown(engine: Perdure, model: MentalModel, detail: str) -> dict[str, Any]:
@@ -389,9 +380,7 @@ def _fact(fact: Fact) -> dict[str, Any]:
 
 def _dry_run(engine: Perdure, preview: RefreshPreview) -> MentalModelDryRunRefreshResult:
     model, retraction, operations = preview.model, preview.retraction, preview.operations
-    trace = {
-        name: value for name, value in trace_of(preview, preview.snapshot_at).items() if value is not None
-    }
+    trace = {name: value for name, value in preview.trace(preview.snapshot_at).items() if value is not None}
     watermark = max(filter(None, (model.last_memory_seen_at, preview.newest_seen_at)), default=None)
     return MentalModelDryRunRefreshResult(
         mental_model_id=model.id,
@@ -446,7 +435,7 @@ def _scope(model: MentalModel) -> dict[str, Any]:
     return _filled(
         {
             "tags": sorted(model.tags) if model.tags and trigger.tag_groups is None else None,
-            "tags_match": scope_match(model).value,
+            "tags_match": model.tags_match.value,
             "tag_groups": None if trigger.tag_groups is None else list(trigger.tag_groups),
             "fact_types": None if types is None else [one.value for one in types],
             "exclude_mental_models": trigger.exclude_mental_models,

@@ -11,16 +11,16 @@ from perdure.contrib.hindsight.bank_transfer import CLONE, EXPORT_BANK, IMPORT_B
 from perdure.contrib.hindsight.bodies import Offset, iso
 from perdure.contrib.hindsight.clients import StrictClients
 from perdure.contrib.hindsight.transfer import EXPORT, IMPORT
-from perdure.domain.mental_model import RefreshOutcome
+from perdure.domain.mental_model import REFRESH_FAILURES, RefreshOutcome
 from perdure.domain.operation import Operation, OperationStatus
 from perdure.errors import Conflict, NotFound
-from perdure.jobs.refresh_job import REFRESH
-from perdure.reflect.mental_models.refresh import REASONS
-from perdure.surfaces.rest.service import ReadBank, Resource, Service, Serving, WriteBank
+from perdure.surfaces.plugins.rest import ReadBank, Resource, Service, Serving, WriteBank
 
 RUN_TO_END = frozenset({EXPORT, IMPORT, CLONE, EXPORT_BANK, IMPORT_BANK})
 
 router = Resource("Operations", "/v1/default/banks/{bank_id}/operations")
+REFRESH = "refresh_mental_model"
+"""The kind of operation that writes a mental model."""
 FAILURE_REASONS = {
     RefreshOutcome.EMPTY: "empty_candidate",
     RefreshOutcome.STRUCTURED_FAILED: "structured_output_failed",
@@ -160,7 +160,7 @@ def _details(operation: Operation) -> dict[str, Any] | None:
         return None
     if operation.result is not None:
         return {"operation_type": REFRESH, "outcome": operation.result["outcome"]}
-    for outcome, reason in REASONS.items():
+    for outcome, reason in REFRESH_FAILURES.items():
         if (operation.error or "").endswith(reason):
             return {
                 "operation_type": REFRESH,

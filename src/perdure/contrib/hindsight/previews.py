@@ -11,12 +11,11 @@ from starlette.exceptions import HTTPException
 
 from perdure.contrib.hindsight.bodies import Body, TokenUsage, iso
 from perdure.domain.fact import Fact, FactType
+from perdure.domain.llm_call import LlmOperation
 from perdure.domain.time import parse_utc
 from perdure.errors import InvalidInput, NotFound
-from perdure.llm.caller import LlmOperation
-from perdure.llm.health import LlmStatus
-from perdure.llm.prompt import load
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving, WriteBank
+from perdure.extending import load_prompt
+from perdure.surfaces.plugins.rest import ReadBank, Resource, Serving, WriteBank
 
 router = Resource("Previews", "/v1/default/banks/{bank_id}")
 NO_MODEL = "no language model is configured: this server extracts, consolidates and reflects without one"
@@ -108,7 +107,7 @@ def preview_prompt(service: Serving, bank: ReadBank, body: PromptPreviewRequest)
     models = service.engine.llm.models(operation)
     if not models:
         return PromptPreviewResponse(strategy=body.strategy, skipped_reason=NO_MODEL)
-    prompt = load(name)
+    prompt = load_prompt(name)
     return PromptPreviewResponse(
         strategy=body.strategy,
         messages=[{"role": "system", "content": prompt.text}],
@@ -123,7 +122,7 @@ def test_bank_llm(bank: WriteBank, service: Serving) -> BankLlmHealthResponse:
     health = [
         LlmOperationHealth(
             operation=names[one.operation],
-            ok=one.status is LlmStatus.CONNECTED,
+            ok=one.status == "connected",
             status=one.status.value,
             latency_ms=None if one.seconds is None else one.seconds * 1000.0,
         )

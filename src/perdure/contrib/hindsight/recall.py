@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from perdure import Perdure
+from perdure import Perdure, Recipe
 from perdure.contrib.hindsight.bodies import (
     MOST_TOKENS,
     AsOfBody,
@@ -29,10 +29,15 @@ from perdure.contrib.hindsight.entities import EntityObservation
 from perdure.domain.fact import INSTRUCTION, Fact, FactType
 from perdure.domain.filter import read_tags
 from perdure.domain.recall import Candidate, RecallResult, Recollection
-from perdure.recall.options import RecallOptions
-from perdure.recall.recipe import Recipe
-from perdure.surfaces.plain import plain_candidate, plain_recall, total_milliseconds
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving, on_recall_worker
+from perdure.surfaces.plugins.rest import (
+    ReadBank,
+    Resource,
+    Serving,
+    on_recall_worker,
+    plain_candidate,
+    plain_recall,
+    total_milliseconds,
+)
 
 router = Resource("Memory", "/v1/default/banks/{bank_id}", [StrictClients])
 Json = dict[str, Any]
@@ -231,7 +236,7 @@ def recall(service: Serving, bank: ReadBank, body: RecallRequest) -> Json:
     """What memory holds on a question, best first, within the token budget."""
     engine = service.engine
     config = acting(engine, bank)
-    result = engine.recall(bank, body.query, **_options(engine, config, body).given())
+    result = engine.recall(bank, body.query, **_options(engine, config, body))
     recalled = [*result.recollections, *result.observations]
     prefers = body.prefer_observations
     if config.recall_prefer_observations if prefers is None else prefers:
@@ -258,34 +263,32 @@ def recall(service: Serving, bank: ReadBank, body: RecallRequest) -> Json:
     return response
 
 
-def _options(engine: Perdure, config: Acting, body: RecallRequest) -> RecallOptions:
+def _options(engine: Perdure, config: Acting, body: RecallRequest) -> Any:
     """Return the options of a recall from Hindsight's body, whose names are its own."""
     chunks = body.include.chunks
-    return RecallOptions.read(
-        {
-            **body.model_dump(include=_SAME_NAMES),
-            "max_tokens": config.recall_max_tokens if body.max_tokens is None else body.max_tokens,
-            "as_of": as_of(body.as_of),
-            "recipe": recipe_of(engine, config, body.recipe),
-            "explain": True,
-            "where": {
-                **body.model_dump(include=_CONDITIONS),
-                "tags": read_tags(None, tag_groups=tag_groups(body.tag_groups)),
-                "during": body.during.read("during") if body.during else None,
-            },
-            "hints": {
-                "window": body.temporal_window.read("temporal_window") if body.temporal_window else None,
-                "entities": body.entity_hints,
-                "situation": body.surroundings.model_dump() if body.surroundings else None,
-            },
-            "include": {
-                "chunks": _wants_chunks(config, body),
-                "max_chunk_tokens": config.recall_chunks_max_tokens if chunks is None else chunks.max_tokens,
-                "entities": body.include.entities is not None,
-            },
-            "min_scores": body.min_scores.model_dump() if body.min_scores else None,
-        }
-    )
+    return {
+        **body.model_dump(include=_SAME_NAMES),
+        "max_tokens": config.recall_max_tokens if body.max_tokens is None else body.max_tokens,
+        "as_of": as_of(body.as_of),
+        "recipe": recipe_of(engine, config, body.recipe),
+        "explain": True,
+        "where": {
+            **body.model_dump(include=_CONDITIONS),
+            "tags": read_tags(None, tag_groups=tag_groups(body.tag_groups)),
+            "during": body.during.read("during") if body.during else None,
+        },
+        "hints": {
+            "window": body.temporal_window.read("temporal_window") if body.temporal_window else None,
+            "entities": body.entity_hints,
+            "situation": body.surroundings.model_dump() if body.surroundings else None,
+        },
+        "include": {
+            "chunks": _wants_chunks(config, body),
+            "max_chunk_tokens": config.recall_chunks_max_tokens if chunks is None else chunks.max_tokens,
+            "entities": body.include.entities is not None,
+        },
+        "min_scores": body.min_scores.model_dump() if body.min_scores else None,
+    }
 
 
 _SAME_NAMES = {

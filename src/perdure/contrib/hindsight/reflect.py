@@ -27,15 +27,8 @@ from perdure.domain.filter import read_tags
 from perdure.domain.recall import Recollection
 from perdure.domain.work import departure
 from perdure.errors import InvalidInput
-from perdure.recall.options import RecallOptions
 from perdure.reflect.reflection import MODEL_STEP, Reflection, ReflectionStep
-from perdure.surfaces.rest.service import (
-    Departure,
-    ReadBank,
-    Resource,
-    Serving,
-    on_recall_worker,
-)
+from perdure.surfaces.plugins.rest import Departure, ReadBank, Resource, Serving, on_recall_worker
 
 router = Resource("Memory", "/v1/default/banks/{bank_id}", [StrictClients])
 
@@ -162,7 +155,7 @@ def reflect(service: Serving, bank: ReadBank, body: ReflectRequest, has_left: De
         mental_models=not body.exclude_mental_models,
         exclude_mental_model_ids=body.exclude_mental_model_ids or (),
         cancelled=lambda: called_off() or has_left(),
-        **options.given(),
+        **options,
     )
     return ReflectResponse(
         text=reflection.text,
@@ -184,22 +177,18 @@ def reflect(service: Serving, bank: ReadBank, body: ReflectRequest, has_left: De
     )
 
 
-def _options(engine: Perdure, bank: str, body: ReflectRequest) -> RecallOptions:
+def _options(engine: Perdure, bank: str, body: ReflectRequest) -> Any:
     if body.tags and body.tag_groups:
         raise InvalidInput("tag_groups", "tags or tag_groups, not both")
     if body.fact_types is not None and not body.fact_types:
         raise InvalidInput("fact_types", "at least one type, or none of the field")
-    return RecallOptions.read(
-        {
-            **body.model_dump(
-                include={"budget", "max_tokens", "tags", "tags_match", "asker", "query_timestamp"}
-            ),
-            "types": body.fact_types,
-            "where": {"tags": read_tags(None, tag_groups=tag_groups(body.tag_groups))},
-            "as_of": as_of(body.as_of),
-            "recipe": recipe_of(engine, acting(engine, bank), body.recipe),
-        }
-    )
+    return {
+        **body.model_dump(include={"budget", "max_tokens", "tags", "tags_match", "asker", "query_timestamp"}),
+        "types": body.fact_types,
+        "where": {"tags": read_tags(None, tag_groups=tag_groups(body.tag_groups))},
+        "as_of": as_of(body.as_of),
+        "recipe": recipe_of(engine, acting(engine, bank), body.recipe),
+    }
 
 
 def _fact(recollection: Recollection) -> ReflectFact:

@@ -18,14 +18,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from perdure import Perdure
 from perdure.contrib.hindsight.bodies import Body, TokenUsage
-from perdure.documents.reader import read_file
 from perdure.domain.item import FellBack, PassedOver
 from perdure.domain.record import Record
 from perdure.domain.time import parse_utc
 from perdure.errors import Conflict, InvalidInput
-from perdure.retain.messages import as_message
-from perdure.retain.request import read_content, read_item
-from perdure.surfaces.rest.service import Resource, Service, Serving, WriteBank
+from perdure.extending import as_message, read_content, read_file, read_item
+from perdure.surfaces.plugins.rest import Resource, Service, Serving, WriteBank
 
 router = Resource("Memory", "/v1/default/banks/{bank_id}")
 IdempotencyKey = Annotated[

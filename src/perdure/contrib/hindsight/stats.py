@@ -18,7 +18,7 @@ from perdure.domain.fact import Fact, Link
 from perdure.domain.filter import Filter
 from perdure.domain.operation import OperationStatus
 from perdure.ports.store import BankStats
-from perdure.surfaces.rest.service import ReadBank, Resource, Serving
+from perdure.surfaces.plugins.rest import ReadBank, Resource, Serving
 
 router = Resource("Statistics", "/v1/default/banks/{bank_id}", [StrictClients])
 Period = Literal["1h", "12h", "1d", "7d", "30d", "90d"]

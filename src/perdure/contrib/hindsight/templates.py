@@ -19,7 +19,7 @@ from perdure.contrib.hindsight.mental_models import MentalModelTrigger, trigger_
 from perdure.domain.directive import Directive
 from perdure.domain.mental_model import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS, MentalModel, RefreshTrigger
 from perdure.errors import InvalidInput
-from perdure.surfaces.rest.service import AdminBank, ReadBank, Resource, Serving
+from perdure.surfaces.plugins.rest import AdminBank, ReadBank, Resource, Serving
 
 router = Resource("Configuration", "/v1")
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

@@ -25,13 +25,13 @@ from perdure import Perdure
 from perdure.contrib.hindsight.bodies import SubmitResponse
 from perdure.contrib.hindsight.config import restore_profile
 from perdure.errors import InvalidInput, NotFound
-from perdure.manage.transfer import bounded_lines
-from perdure.surfaces.keys import Scope
-from perdure.surfaces.rest.service import (
+from perdure.extending import bounded_lines
+from perdure.surfaces.plugins.rest import (
     AdminBank,
     Known,
     ReadBank,
     Resource,
+    Scope,
     Service,
     Serving,
     reply,

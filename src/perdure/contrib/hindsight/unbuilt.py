@@ -5,8 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 
-from perdure.surfaces.rest.errors import plain_error
-from perdure.surfaces.rest.service import identify
+from perdure.surfaces.plugins.rest import identify, plain_error
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(identify)])
 

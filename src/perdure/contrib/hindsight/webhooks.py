@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import HTTPException, Query
 from fastapi.responses import Response
@@ -13,8 +13,7 @@ from perdure.contrib.hindsight.bodies import Body, DeleteResponse, ListLimit, Of
 from perdure.contrib.hindsight.clients import StrictClients
 from perdure.domain.webhook import CONSOLIDATION_COMPLETED, Webhook, WebhookDelivery, WebhookHttp
 from perdure.errors import InvalidInput
-from perdure.options import WebhookFields
-from perdure.surfaces.rest.service import AdminBank, Resource, Serving, reply
+from perdure.surfaces.plugins.rest import AdminBank, Resource, Serving, reply
 
 router = Resource("Webhooks", "/v1/default/banks/{bank_id}/webhooks")
 
@@ -122,7 +121,7 @@ def update_webhook(
 ) -> WebhookResponse:
     """Change the fields that are sent."""
     sent = body.model_fields_set
-    changes: WebhookFields = {}
+    changes: dict[str, Any] = {}
     if body.url is not None:
         changes["url"] = body.url
     if "secret" in sent:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
@@ -13,9 +12,19 @@ from typing import Any
 from perdure.contrib.imports.chatgpt import spoken_messages
 from perdure.domain.item import AGENT_ROLES, check_text
 from perdure.errors import InvalidInput
-from perdure.retain.messages import SILENT_ROLES, as_message, read_message, role_of, speaker_of
-from perdure.text.moments import read_moment
-from perdure.text.stamps import STAMP_PATTERN, DayOrder, decide_day_order, read_stamp
+from perdure.extending import (
+    SILENT_ROLES,
+    STAMP_PATTERN,
+    DayOrder,
+    as_message,
+    decide_day_order,
+    read_message,
+    read_moment,
+    read_stamp,
+    role_of,
+    speaker_of,
+)
+from perdure.ports.import_source import ChatReading
 
 _TEXT = ("text", "content", "message", "body")
 _WHO = ("speaker", "name", "sender", "author", "from", "role")
@@ -25,24 +34,7 @@ _LISTS = (*_MESSAGES, "conversations")
 _WRITTEN = re.compile(STAMP_PATTERN, re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """One document: its items in the form that retain takes, and where it was read."""
-
-    name: str
-    """For messages: a file, or a conversation in it."""
-    items: tuple[dict[str, Any], ...]
-
-    @property
-    def characters(self) -> int:
-        return sum(len(item["content"]) for item in self.items)
-
-    def filled(self, defaults: dict[str, Any]) -> Reading:
-        """With `defaults` for the fields that its items leave open."""
-        return replace(self, items=tuple({**defaults, **item} for item in self.items))
-
-
-def read_chats(text: str, name: str, document_id: str | None = None) -> list[Reading]:
+def read_chats(text: str, name: str, document_id: str | None = None) -> list[ChatReading]:
     """The conversations of a JSON or JSONL text; its form is told by its keys.
 
     `document_id` names a single conversation that has no id of its own.
@@ -70,7 +62,7 @@ def read_chats(text: str, name: str, document_id: str | None = None) -> list[Rea
     return spoken
 
 
-def _check_texts(reading: Reading) -> None:
+def _check_texts(reading: ChatReading) -> None:
     """Raise by the conversation's name what no store takes; JSON can spell NUL characters and lone surrogates."""
     for item in reading.items:
         for value in item.values():
@@ -115,7 +107,7 @@ def _is_conversation(value: Mapping[str, Any]) -> bool:
     )
 
 
-def _conversation(value: Mapping[str, Any], where: str, order: DayOrder) -> Reading:
+def _conversation(value: Mapping[str, Any], where: str, order: DayOrder) -> ChatReading:
     title = str(value.get("title") or value.get("name") or "")
     began = value.get("create_time") or value.get("created_at")
     if "mapping" in value:
@@ -226,13 +218,13 @@ def _reading(
     turns: Iterable[dict[str, Any] | None],
     title: str = "",
     began: datetime | None = None,
-) -> Reading:
+) -> ChatReading:
     shared: dict[str, Any] = {"document_id": document_id}
     if title:
         shared["title"] = title
     if began is not None:
         shared["timestamp"] = began
-    return Reading(name=name, items=tuple({**shared, **turn} for turn in turns if turn is not None))
+    return ChatReading(name=name, items=tuple({**shared, **turn} for turn in turns if turn is not None))
 
 
 def _digest(where: str, turns: Iterable[dict[str, Any] | None]) -> str:

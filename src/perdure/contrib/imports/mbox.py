@@ -12,10 +12,9 @@ from typing import IO
 
 from perdure.contrib.imports.files import FileTree
 from perdure.contrib.imports.values import as_id, as_metadata, turn
-from perdure.documents.mail_file import read_mail_file
 from perdure.domain.imported import ImportedDocument, SkippedPart
 from perdure.errors import InvalidInput
-from perdure.text.mail import person
+from perdure.extending import person, read_mail_file
 
 NAME = "mbox"
 LARGEST_MAIL = 100_000_000

@@ -15,7 +15,7 @@ from perdure.contrib.imports.values import as_id, as_list, as_moment, as_object,
 from perdure.domain.imported import ImportedDocument, SkippedPart
 from perdure.domain.item import Item
 from perdure.errors import InvalidInput
-from perdure.text.transcript import SpokenTurn, Transcript, read_transcript
+from perdure.extending import SpokenTurn, Transcript, read_transcript
 
 WHATSAPP, SLACK = "whatsapp", "slack"
 _CHAT_NAME = re.compile(

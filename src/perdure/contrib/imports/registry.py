@@ -9,7 +9,7 @@ from typing import Any
 
 from perdure.contrib.imports.files import FileTree
 from perdure.errors import InvalidInput
-from perdure.ports.import_source import ImportSource
+from perdure.ports.import_source import ChatReading, ImportSource
 
 AUTO = "auto"
 HINDSIGHT = "hindsight"
@@ -91,3 +91,10 @@ def _kind_of(path: Path) -> SourceKind:
         expected = "a source that can be told by its files (texts in UTF-8); or name it: " + ", ".join(NAMES)
         raise InvalidInput(str(path), expected)
     return next(source for source in SOURCES if source.name == name)
+
+
+def read_chats(text: str, name: str, document_id: str | None = None) -> list[ChatReading]:
+    """Read the conversations of a chat export in JSON."""
+    from perdure.contrib.imports import chats
+
+    return chats.read_chats(text, name, document_id)

@@ -14,7 +14,7 @@ from perdure.contrib.imports.values import as_id, as_list, as_moment, as_object,
 from perdure.domain.imported import ImportedDocument, SkippedPart
 from perdure.domain.item import Item
 from perdure.errors import InvalidInput
-from perdure.text.fence import strip_fenced
+from perdure.extending import strip_fenced
 
 CLAUDE_CODE, CODEX = "claude-code", "codex"
 _ROLES = frozenset({"user", "assistant"})

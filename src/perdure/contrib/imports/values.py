@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from perdure.domain.item import Item
-from perdure.text.moments import read_moment
+from perdure.extending import read_moment
 
 LONGEST_METADATA = 1_000
 """Characters of one value among the metadata; longer ones are left out."""

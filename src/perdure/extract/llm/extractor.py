@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from perdure.domain.llm_call import LlmOperation
 from perdure.extract.llm.checking import DocumentFacts
 from perdure.extract.llm.reader import ChunkReader, chunk_turns
-from perdure.llm.caller import REPLY_TOKENS, Caller, LlmOperation
+from perdure.llm.caller import REPLY_TOKENS, Caller
 from perdure.llm.prompt import Prompt, load
 from perdure.ports.extractor import BankContext, ExtractedFact, Extractor, Turn
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from perdure.domain.llm_call import LlmOperation
 from perdure.errors import LlmCapReached, LlmCut, LlmError, LlmRefused
 from perdure.extract.llm.answer import WordedFact, expected_facts
 from perdure.extract.llm.checking import (
@@ -18,7 +19,7 @@ from perdure.extract.llm.checking import (
 )
 from perdure.extract.llm.prompting import CONTEXT_TURNS, Place, ShownChunk, write_messages
 from perdure.extract.local.smalltalk import is_small_talk
-from perdure.llm.caller import Caller, LlmOperation, Purpose
+from perdure.llm.caller import Caller, Purpose
 from perdure.llm.prompt import Prompt
 from perdure.ports.extractor import BankContext, LocalFallback, Turn
 

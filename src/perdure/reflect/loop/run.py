@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from perdure.domain.bank import Bank, Disposition
+from perdure.domain.llm_call import LlmOperation
 from perdure.domain.recall import Budget, Evidence, Query, RecallResult
 from perdure.domain.rendering import iso_day, one_line
 from perdure.errors import Cancelled, DeadlineExceeded, LlmCut, LlmError
-from perdure.llm.caller import REPLY_TOKENS, Caller, LlmOperation, Purpose
+from perdure.llm.caller import REPLY_TOKENS, Caller, Purpose
 from perdure.llm.prompt import load
 from perdure.ports.llm import LlmReply, TokenUsage, Tool, ToolCall
 from perdure.recall.options import RecallRequest

@@ -12,6 +12,7 @@ from datetime import datetime
 from perdure.domain.fact import Fact
 from perdure.domain.filter import Filter, admits
 from perdure.domain.mental_model import (
+    REFRESH_FAILURES,
     DeltaOperations,
     MentalModel,
     ModelSection,
@@ -44,11 +45,6 @@ log = logging.getLogger(__name__)
 RECALL_TOKENS = 4096
 """Tokens of facts that a refresh reads at least, whatever the size of its document."""
 NO_CONTENT, OTHER_QUERY, ALL_SKIPPED = "no_baseline_content", "source_query_changed", "delta_ops_all_skipped"
-REASONS = {
-    RefreshOutcome.EMPTY: "memory holds nothing in scope that answers its question",
-    RefreshOutcome.STRUCTURED_FAILED: "a required field of its response_schema needs a language model",
-    RefreshOutcome.MODEL_FAILED: "the language model gave no document; the one that there is was kept",
-}
 Within = Callable[[Transaction, Mapping[str, object]], None]
 """Called in the transaction that writes, with the result to record."""
 
@@ -167,7 +163,7 @@ class _Run:
         current = [fact for fact in facts if admits(Filter().at(self.now), fact)]
         if caller is None or not current:
             return None
-        from perdure.llm.caller import LlmOperation
+        from perdure.domain.llm_call import LlmOperation
         from perdure.reflect.mental_models.written import change_document, write_document
 
         if not caller.serves(LlmOperation.MENTAL_MODEL):
@@ -290,7 +286,7 @@ def refresh_mental_model(
     preview = preview_refresh(components, bank, model_id, mode)
     if preview.outcome.failed:
         _record_failure(components, preview)
-        raise RefreshFailed(model_id, preview.outcome.value, REASONS[preview.outcome])
+        raise RefreshFailed(model_id, preview.outcome.value, REFRESH_FAILURES[preview.outcome])
     with components.store.transaction(bank) as tx:
         model = _written(tx, preview, components.clock())
         if within is not None:
@@ -334,7 +330,7 @@ def _written(tx: Transaction, preview: RefreshPreview, now: datetime) -> MentalM
         refresh_failures=current.refresh_failures + 1 if preview.model_failed else 0,
         structured_output=preview.structured_output if structure_holds else None,
         structured_fact_ids=structured if structure_holds else (),
-        trace=trace_of(preview, now) if current.trigger.keep_trace else None,
+        trace=preview.trace(now) if current.trigger.keep_trace else None,
         updated_at=now,
     )
     put_model(tx, model)
@@ -354,7 +350,7 @@ def _record_failure(components: ReflectComponents, preview: RefreshPreview) -> N
                 refresh_skipped=preview.outcome.value,
                 refresh_failures=current.refresh_failures + (preview.outcome is RefreshOutcome.MODEL_FAILED),
                 cron_ticked_at=now,
-                trace=trace_of(preview, now) if current.trigger.keep_trace else current.trace,
+                trace=preview.trace(now) if current.trigger.keep_trace else current.trace,
             ),
         )
 
@@ -372,32 +368,3 @@ def keep_vector(components: ReflectComponents, model: MentalModel) -> None:
     with components.store.transaction(model.bank) as tx:
         if searched_text(find_model(tx, model.id)) == searched_text(model):
             put_vector(tx, model, embedder, vector)
-
-
-def trace_of(preview: RefreshPreview, now: datetime) -> dict[str, object]:
-    """How a refresh came to its result, without any text of memory."""
-    operations, retraction = preview.operations, preview.retraction
-    return {
-        "recorded_at": now.isoformat(),
-        "effective_mode": preview.effective_mode.value,
-        "mode_fallback_reason": preview.mode_fallback_reason,
-        "outcome": preview.outcome.value,
-        "tool_calls": [
-            {
-                "tool": "recall",
-                "input": {"query": preview.model.source_query},
-                "result_count": sum(preview.retrieved.values()),
-                "duration_ms": preview.recall_ms,
-                "iteration": 1,
-            }
-        ],
-        "llm_calls": [dict(call) for call in preview.llm_calls],
-        "delta_operations": None
-        if operations is None
-        else {"applied": list(operations.applied), "skipped": list(operations.skipped)},
-        "retraction": None
-        if retraction is None
-        else {"fact_ids": list(retraction.fact_ids), "fact_texts": [], "applied": not preview.outcome.failed},
-        "duration_ms": preview.duration_ms,
-        "warnings": list(preview.warnings),
-    }

@@ -20,13 +20,7 @@ def scope_tags(model: MentalModel) -> tuple[TagExpression, ...]:
     """The conditions on tags: the trigger's groups, else the model's tags."""
     if model.trigger.tag_groups is not None:
         return read_tags(None, TagsMatch.ANY, model.trigger.tag_groups)
-    return read_tags(model.tags, tags_match(model))
-
-
-def tags_match(model: MentalModel) -> TagsMatch:
-    """How the model's tags are matched; one with tags sees nothing outside of them unless its trigger says so."""
-    default = TagsMatch.ALL_STRICT if model.tags else TagsMatch.ANY
-    return model.trigger.tags_match or default
+    return read_tags(model.tags, model.tags_match)
 
 
 def scope_of(model: MentalModel) -> Filter:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from perdure.domain.fact import Fact
 from perdure.domain.inert import inert
+from perdure.domain.llm_call import LlmOperation
 from perdure.domain.mental_model import (
     DeltaOperations,
     MentalModel,
@@ -19,7 +20,7 @@ from perdure.domain.mental_model import (
 )
 from perdure.domain.rendering import cited_line, fenced, one_line
 from perdure.errors import LlmInvalid
-from perdure.llm.caller import Caller, LlmOperation, Purpose
+from perdure.llm.caller import Caller, Purpose
 from perdure.llm.expected import expect
 from perdure.llm.prompt import Prompt, load
 from perdure.ports.llm import ChatMessage

@@ -15,11 +15,12 @@ from pydantic import BaseModel, Field
 
 from perdure.domain.fact import Fact
 from perdure.domain.inert import inert
+from perdure.domain.llm_call import LlmOperation
 from perdure.domain.observation import OBSERVATION_RECORD, Clause, Subject, fingerprint, read_clauses
 from perdure.domain.record import Record
 from perdure.domain.rendering import cited_line, fenced, one_line
 from perdure.errors import DeadlineExceeded, LlmCut, LlmError, LlmInvalid
-from perdure.llm.caller import Caller, LlmOperation, Purpose
+from perdure.llm.caller import Caller, Purpose
 from perdure.llm.expected import expect
 from perdure.llm.prompt import load
 from perdure.ports.llm import ChatMessage, TokenUsage

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from perdure.domain.inert import inert
+from perdure.domain.llm_call import LlmOperation
 from perdure.domain.rendering import fenced
 from perdure.errors import DeadlineExceeded, LlmError, ModelError
-from perdure.llm.caller import Caller, LlmOperation, Purpose
+from perdure.llm.caller import Caller, Purpose
 from perdure.llm.expected import expect
 from perdure.llm.prompt import load
 from perdure.ports.llm import ChatMessage, TokenUsage

@@ -92,7 +92,7 @@ def _labels(components: ReflectComponents, bank: str, facts: Sequence[Fact]) -> 
     """What a language model says of the facts, where one is set for it."""
     if components.llm is None:
         return None
-    from perdure.llm.caller import LlmOperation
+    from perdure.domain.llm_call import LlmOperation
     from perdure.reflect.opinions.labelling import label_pairs
 
     return (

@@ -11,10 +11,11 @@ from pydantic import BaseModel
 
 from perdure.domain.fact import INSTRUCTION, Fact, FactType
 from perdure.domain.inert import inert
+from perdure.domain.llm_call import LlmOperation
 from perdure.domain.opinion import EvidenceLabel
 from perdure.domain.rendering import cited_line, fenced
 from perdure.errors import DeadlineExceeded, LlmError
-from perdure.llm.caller import Caller, LlmOperation, Purpose
+from perdure.llm.caller import Caller, Purpose
 from perdure.llm.expected import expect
 from perdure.llm.prompt import load
 from perdure.ports.embedder import Vector

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from importlib import import_module
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import typer
@@ -16,36 +16,9 @@ from typer.main import get_command
 from perdure import __version__
 from perdure.errors import InvalidInput, PerdureError
 from perdure.surfaces.cli import exits
+from perdure.surfaces.cli.command import CARE, INSIDE, MEMORY, SERVE, START, THINK, Entry
 from perdure.surfaces.process import private_files
 
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A command: its section in the help, its name, where it is written and what it does."""
-
-    section: str
-    name: str
-    target: str
-    """module:attribute in this package; a function, or a Typer app with subcommands."""
-    summary: str
-
-    def load(self) -> Any:
-        module, attribute = self.target.split(":")
-        command = getattr(import_module(f"perdure.surfaces.cli.{module}"), attribute)
-        if isinstance(command, typer.Typer):
-            return get_command(command)
-        single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name=self.name)(command)
-        return get_command(single)
-
-    def stub(self) -> TyperCommand:
-        """Name and summary only, for listings and completion."""
-        return TyperCommand(name=self.name, help=self.summary)
-
-
-START, MEMORY, THINK, INSIDE, SERVE, CARE = (
-    "Start here", "Memory", "Think", "Look inside", "Serve", "Take care",
-)  # fmt: skip
 ENTRIES = (
     Entry(START, "demo", "demo:demo", "See retain and recall at work on a short conversation"),
     Entry(MEMORY, "retain", "retain:retain", "Remember text, files, folders or chat exports"),
@@ -80,8 +53,6 @@ ENTRIES = (
     Entry(SERVE, "serve", "serve:serve", "Serve REST and MCP over HTTP"),
     Entry(SERVE, "mcp", "serve:mcp", "Serve MCP, over stdio unless --http is given"),
     Entry(SERVE, "keys", "keys:app", "Create, list and revoke API keys"),
-    Entry(SERVE, "install", "install:install", "Put memory into a coding assistant, or take it out again"),
-    Entry(SERVE, "hook", "assistants:hook", "Answer an event of a coding assistant; its hooks call it"),
     Entry(CARE, "export", "transfer:export", "Write a bank as JSON lines, a vault, a graph or an archive"),
     Entry(CARE, "import", "imports:import_", "Import chats, notes, transcripts, mails or another memory"),
     Entry(CARE, "database", "database:app", "Copy banks to another database"),
@@ -98,18 +69,39 @@ ENTRIES = (
 )
 
 
+PLUGINS = "perdure.commands"
+"""Entry points that name tuples of further commands."""
+
+
+@cache
+def every_entry() -> Sequence[Entry]:
+    """Return the commands, those of the installed plugins at the end."""
+    return (*ENTRIES, *(entry for plugin in entry_points(group=PLUGINS) for entry in plugin.load()))
+
+
+def find_entry(name: str) -> Entry | None:
+    """Return a command by its name; plugins are looked at only for names that are not in the table."""
+    own = (entry for entry in ENTRIES if entry.name == name)
+    return next(own, None) or next((entry for entry in every_entry() if entry.name == name), None)
+
+
 class _Root(TyperGroup):
     """A group whose commands come from the table."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        for entry in ENTRIES:
-            self.add_command(entry.stub())
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return [entry.name for entry in every_entry()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | None:
+        """Return a command without its options."""
+        entry = find_entry(cmd_name)
+        return None if entry is None else entry.stub()
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The real command, loaded now."""
+        """Return the real command, loaded now."""
         name, _, rest = super().resolve_command(ctx, args)
-        entry = next(entry for entry in ENTRIES if entry.name == name)
+        entry = find_entry(str(name))
+        assert entry is not None
         command = entry.load()
         command.name = name
         return name, command, rest
@@ -118,11 +110,11 @@ class _Root(TyperGroup):
         """Usage, then the commands by section, then the options."""
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
-        widest = max(len(entry.name) for entry in ENTRIES)
-        for section in dict.fromkeys(entry.section for entry in ENTRIES):
+        widest = max(len(entry.name) for entry in every_entry())
+        for section in dict.fromkeys(entry.section for entry in every_entry()):
             rows = [
                 (typer.style(f"{entry.name:<{widest}}", bold=True), entry.summary)
-                for entry in ENTRIES
+                for entry in every_entry()
                 if entry.section == section
             ]
             self._write(formatter, section, rows)

@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from perdure.contrib.imports.chats import Reading
 from perdure.domain.item import FellBack, PassedOver, RetainResult
 from perdure.domain.time import parse_instant
 from perdure.errors import InvalidInput
+from perdure.ports.import_source import ChatReading
 from perdure.surfaces.cli.draw import plural
 from perdure.surfaces.cli.output import console, tell
 from perdure.surfaces.cli.session import (
@@ -107,7 +107,7 @@ def retain(
     _tell(bank, results, collected.skipped, passed_over, as_json)
 
 
-def name_places(passed_over: Sequence[PassedOver], batch: Sequence[Reading]) -> list[PassedOver]:
+def name_places(passed_over: Sequence[PassedOver], batch: Sequence[ChatReading]) -> list[PassedOver]:
     """What the engine passed over, by the names of the sources instead of the numbers of their items."""
     names = [reading.name for reading in batch for _ in reading.items]
     placed = []
@@ -128,7 +128,7 @@ def read_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:
     return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
 
 
-def _with(reading: Reading, shared: dict[str, Any], user: str | None) -> Reading:
+def _with(reading: ChatReading, shared: dict[str, Any], user: str | None) -> ChatReading:
     """Options win over what the source says, but a chat keeps its own speakers."""
     options = {key: value for key, value in shared.items() if value is not None}
     speaker = options.pop("speaker", None)
@@ -140,9 +140,9 @@ def _with(reading: Reading, shared: dict[str, Any], user: str | None) -> Reading
     return type(reading)(name=reading.name, items=tuple(items))
 
 
-def batches(readings: Sequence[Reading]) -> Iterator[list[Reading]]:
+def batches(readings: Sequence[ChatReading]) -> Iterator[list[ChatReading]]:
     """Whole documents together, so that models work in batches and each call is one transaction."""
-    batch: list[Reading] = []
+    batch: list[ChatReading] = []
     for reading in readings:
         full = sum(len(r.items) for r in batch) >= BATCH_ITEMS
         if batch and (full or sum(r.characters for r in batch) + reading.characters > BATCH_CHARACTERS):
@@ -154,7 +154,7 @@ def batches(readings: Sequence[Reading]) -> Iterator[list[Reading]]:
 
 
 @contextmanager
-def _bar(readings: Sequence[Reading], quiet: bool) -> Iterator[Advance]:
+def _bar(readings: Sequence[ChatReading], quiet: bool) -> Iterator[Advance]:
     shown = console(stderr=True)
     columns = (
         TextColumn("retain"),

@@ -10,13 +10,12 @@ import typer
 from click.core import ParameterSource
 from rich.markup import escape
 
-from perdure.contrib.assistants.project import bank_of
 from perdure.domain.bank import check_bank_id
 from perdure.errors import InvalidInput, Unavailable
-from perdure.surfaces.cli.assistants import enter_assistant_memory
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import AsJson, Database, load_settings, memory
 from perdure.surfaces.process import closing_on_sigterm
+from perdure.surfaces.projects import bank_of
 
 Host = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Address [setting host: 127.0.0.1]")]
 Port = Annotated[
@@ -69,10 +68,6 @@ def mcp(
         ),
     ] = None,
     http: Annotated[bool, typer.Option("--http", help="Streamable HTTP at /mcp instead of stdio")] = False,
-    assistant: Annotated[
-        bool,
-        typer.Option("--assistant", help="The memory that hooks of coding assistants use in this project"),
-    ] = False,
     host: Host = None,
     port: Port = None,
     open_: Open = False,
@@ -86,10 +81,6 @@ def mcp(
         raise InvalidInput("--project", "no value with --http: clients connect to /mcp/BANK instead", project)
     if http and bank is not None:
         raise InvalidInput("--bank", "no value with --http: clients connect to /mcp/BANK instead", bank)
-    if assistant and http:
-        raise InvalidInput("--assistant", "no --http beside it")
-    if assistant:
-        bank = enter_assistant_memory(bank)
     if bank is not None:
         check_bank_id(bank)
     with closing_on_sigterm(), memory(database, **_given(host, port, open_)) as engine:

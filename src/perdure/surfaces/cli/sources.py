@@ -11,11 +11,12 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePath
 from typing import Any
 
-from perdure.contrib.imports.chats import Reading, read_chats
 from perdure.documents.document import decode
 from perdure.documents.reader import read_file
 from perdure.domain.item import check_text
 from perdure.errors import InvalidInput, NotFound, Unavailable
+from perdure.manage.importers import read_chats
+from perdure.ports.import_source import ChatReading
 from perdure.text.transcript import read_transcript
 
 CHAT_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
@@ -36,7 +37,7 @@ _SUFFIX = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{0,7}$")
 class Sources:
     """The documents that the sources hold, and the files of folders that were passed over, with the reason."""
 
-    readings: list[Reading]
+    readings: list[ChatReading]
     skipped: list[tuple[str, str]]
     paths: set[Path] = field(default_factory=set)
 
@@ -80,12 +81,12 @@ def _is_path(source: str) -> bool:
     return False
 
 
-def _read_text(text: str, name: str, form: str) -> list[Reading]:
+def _read_text(text: str, name: str, form: str) -> list[ChatReading]:
     if not text.strip():
         raise InvalidInput(name, "non-empty text")
     if form == "chat" or (form == "auto" and text.lstrip()[:1] in "[{" and _is_chat(text)):
         return read_chats(text, name)
-    return [Reading(name=name, items=({"content": text},))]
+    return [ChatReading(name=name, items=({"content": text},))]
 
 
 def _is_chat(text: str) -> bool:
@@ -144,7 +145,7 @@ def is_excluded(path: PurePath, globs: Sequence[str]) -> bool:
     )
 
 
-def _read_file(path: Path, form: str) -> list[Reading]:
+def _read_file(path: Path, form: str) -> list[ChatReading]:
     check_text("name of the file", path.as_posix())
     name = path.as_posix()
     data = _bytes(path)
@@ -164,7 +165,7 @@ def _read_file(path: Path, form: str) -> list[Reading]:
         del item["timestamp"]
     if read.speaker:
         item["speaker"] = read.speaker
-    return [Reading(name=name, items=(item,))]
+    return [ChatReading(name=name, items=(item,))]
 
 
 def _is_one_dated_turn(text: str) -> bool:

@@ -28,7 +28,7 @@ class Launch:
 
     @property
     def server_arguments(self) -> list[str]:
-        return ["mcp", "--assistant"]
+        return ["assistant"]
 
     @property
     def environment(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Entry point of the installed command: a hook starts in milliseconds, everything else by `surfaces/cli/main.py`."""
+"""The installed command: a hook starts in milliseconds, everything else by `surfaces/cli/main.py`."""
 
 from __future__ import annotations
 

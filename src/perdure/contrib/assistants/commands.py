@@ -1,4 +1,4 @@
-"""`perdure install`."""
+"""The commands of coding assistants: `perdure install`, `perdure assistant` and `perdure hook`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,30 @@ from typing import Annotated
 
 import typer
 
+from perdure.contrib.assistants import place
 from perdure.contrib.assistants.install.changes import Change, install_into, remove_from
 from perdure.contrib.assistants.install.hosts import ASSISTANTS, ConfigFile, Launch
-from perdure.contrib.assistants.settings import DEFAULT_FOLDER, assistant_folder
+from perdure.contrib.assistants.settings import (
+    DEFAULT_FOLDER,
+    assistant_bank,
+    assistant_folder,
+    project_folder,
+)
 from perdure.errors import InvalidInput
-from perdure.surfaces.cli.output import emit
-from perdure.surfaces.cli.session import AsJson
+from perdure.surfaces.plugins.cli import AsJson, emit, load_settings, mcp
+from perdure.surfaces.plugins.process import bank_of
+
+PLUGIN = "perdure@perdure"
+
+
+class Event(StrEnum):
+    """An event that an assistant reports to its hooks."""
+
+    SESSION_START = "session-start"
+    PROMPT = "prompt"
+    STOP = "stop"
+    PRE_COMPACT = "pre-compact"
+    SESSION_END = "session-end"
 
 
 class AssistantName(StrEnum):
@@ -32,7 +50,41 @@ class AssistantName(StrEnum):
     ZED = "zed"
 
 
-PLUGIN = "perdure@perdure"
+def hook(
+    event: Annotated[Event, typer.Argument(help="What happened")],
+    host: Annotated[
+        str, typer.Option("--host", metavar="HOST", help="The assistant that calls [told by its input]")
+    ] = "auto",
+    folder: Annotated[
+        str, typer.Option("--folder", metavar="FOLDER", help="Folder of the assistants' memory [~/.perdure]")
+    ] = "",
+) -> None:
+    """Read an event of a coding assistant on standard input and print what it is to be told, or nothing. Always exits 0.
+
+    It asks a process that it starts in the background; that one ends when idle.
+    """
+    from perdure.contrib.assistants.client import main
+
+    main([event.value, "--host", host, "--folder", folder])
+
+
+def assistant(
+    bank: Annotated[
+        str | None,
+        typer.Option("--bank", "-b", metavar="BANK", help="Serve this bank only [that of the project]"),
+    ] = None,
+) -> None:
+    """Serve MCP over standard input and output, with the memory that hooks of coding assistants use in this project."""
+    mcp(bank=enter_assistant_memory(bank))
+
+
+def enter_assistant_memory(bank: str | None) -> str:
+    """Enter the assistants' folder, whose settings and database apply from then on, and return the project's bank."""
+    project, named = project_folder(), bank or assistant_bank()
+    folder = assistant_folder()
+    place.make_folder(folder)
+    os.chdir(folder)
+    return named or load_settings().assistant_bank or bank_of(project)
 
 
 def install(
@@ -74,17 +126,17 @@ def install(
     for one in changes:
         _show(one, dry_run, backups.get(one.path))
     if chosen.note and not uninstall:
-        print(chosen.note)
+        typer.echo(chosen.note)
 
 
 def _show(change: Change, dry_run: bool, backup: str | None) -> None:
     if change.is_none:
-        print(f"{change.path}: nothing to change")
+        typer.echo(f"{change.path}: nothing to change")
     elif dry_run:
-        print(change.diff)
+        typer.echo(change.diff)
     else:
         done = "removed" if change.after is None else "made" if change.before is None else "changed"
-        print(f"{change.path}: {done}{f', before: {backup}' if backup else ''}")
+        typer.echo(f"{change.path}: {done}{f', before: {backup}' if backup else ''}")
 
 
 def _launch(project: bool) -> Launch:
