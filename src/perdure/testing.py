@@ -19,9 +19,19 @@ import numpy as np
 import pytest
 
 from perdure.domain.bank import Bank, Disposition, EmbeddingModel
-from perdure.domain.fact import UNSURE_DATE, Chunk, Document, Entity, Fact, FactType, Link, LinkKind, Tier
+from perdure.domain.fact import (
+    UNSURE_DATE,
+    Chunk,
+    Document,
+    Entity,
+    Fact,
+    FactType,
+    Link,
+    LinkKind,
+    Tier,
+    ranking_fields,
+)
 from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
-from perdure.domain.ranking import ranking_fields
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window

@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from perdure.domain.bank import Bank
 from perdure.domain.llm_call import LlmCall, LlmOperation
 from perdure.errors import DeadlineExceeded, LlmBusy, LlmCut, LlmError, LlmRefused
+from perdure.llm.answer import expect
 from perdure.llm.caller import Caller, Purpose
-from perdure.llm.expected import expect
 from perdure.llm.failures import request_digest
 from perdure.llm.ledger import Ledger, read_costs
 from perdure.llm.limits import CallRules, DayCaps

@@ -7,9 +7,8 @@ from math import tanh
 
 import pytest
 
-from perdure.domain.fact import Fact, FactType
-from perdure.domain.ranking import RankingFields, ranking_fields, sigmoid
-from perdure.domain.recall import Budget, Candidate, Hit, Query
+from perdure.domain.fact import Fact, FactType, RankingFields, ranking_fields
+from perdure.domain.recall import Budget, Candidate, Hit, Query, sigmoid
 from perdure.domain.time import Window
 from perdure.recall.blend import blend_relevance, cheap_strengths, relevance_by_rank
 from perdure.recall.budget import BudgetPlan

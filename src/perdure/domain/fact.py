@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple, Protocol, TypeVar
 
 from perdure.domain.time import Window
 from perdure.errors import InvalidInput
@@ -281,3 +282,83 @@ def check_fact(fact: Fact) -> None:
 def _check_order(first: datetime | None, last: datetime | None, name: str) -> None:
     if first is not None and last is not None and last < first:
         raise InvalidInput(name, "not before its start", last)
+
+
+class RankingFields(NamedTuple):
+    """Fields for ranking: a recall ranks hundreds of facts and reads a few dozen."""
+
+    type: FactType = FactType.WORLD
+    document_id: str | None = None
+    speaker: str = ""
+    event_date: datetime | None = None
+    """The middle of the time when it happened, else when it was said."""
+    proof_count: int = 1
+    """Of observations; 1 for other facts."""
+
+
+def ranking_fields(fact: Fact) -> RankingFields:
+    return RankingFields(
+        type=fact.type,
+        document_id=fact.document_id,
+        speaker=fact.speaker,
+        event_date=event_date(fact.occurred_start, fact.occurred_end, fact.mentioned_at),
+        proof_count=fact.proof_count if fact.type is FactType.OBSERVATION else 1,
+    )
+
+
+def event_date(
+    start: datetime | None, end: datetime | None, mentioned_at: datetime | None
+) -> datetime | None:
+    """Return the middle of the time when a fact happened, else when it was said."""
+    if start is not None and end is not None:
+        return start + (end - start) / 2
+    return start or end or mentioned_at
+
+
+class Source(Protocol):
+    """Where a statement was made: a fact names its first source, each proof another one."""
+
+    @property
+    def document_id(self) -> str | None: ...
+
+    @property
+    def chunk_id(self) -> str | None: ...
+
+
+Proof = TypeVar("Proof", bound=Source)
+
+
+def without_sources(
+    fact: Fact, proofs: Sequence[Proof], is_gone: Callable[[Source], bool]
+) -> tuple[Fact, list[Proof]]:
+    """Return the fact and its proofs without the erased sources.
+
+    A fact whose first source is gone moves to its oldest remaining proof, without what it quoted. A fact without another
+    source stays where it is: `is_gone` still holds for it.
+    """
+    left = [proof for proof in proofs if not is_gone(proof)]
+    lost = len(proofs) - len(left)
+    if not is_gone(fact) or not left:
+        return replace(fact, proof_count=max(1, fact.proof_count - lost)) if lost else fact, left
+    home = left.pop(0)
+    moved = replace(
+        fact,
+        document_id=home.document_id,
+        chunk_id=home.chunk_id,
+        source_text="",
+        context="",
+        original_text=None,
+        proof_count=max(1, fact.proof_count - lost - 1),
+    )
+    return moved, left
+
+
+def without_entities(fact: Fact, entity_ids: Collection[str]) -> Fact:
+    """Return the fact without its membership of the entities, and without their names."""
+    kept = [index for index, entity_id in enumerate(fact.entity_ids) if entity_id not in entity_ids]
+    parallel = len(fact.entities) == len(fact.entity_ids)
+    return replace(
+        fact,
+        entity_ids=tuple(fact.entity_ids[index] for index in kept),
+        entities=tuple(fact.entities[index] for index in kept) if parallel else fact.entities,
+    )

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from math import exp
 from typing import NamedTuple
 
-from perdure.domain.fact import Chunk, Entity, Fact
+from perdure.domain.fact import Chunk, Entity, Fact, RankingFields
 from perdure.domain.orders import INSTRUCTION_ROLES
 from perdure.domain.prompt import CountTokens, Prompt, PromptFact, PromptWriter, Timeline, most_tokens
-from perdure.domain.ranking import RankingFields, sigmoid
 from perdure.domain.rendering import iso_day, one_line
-from perdure.domain.signals import QuestionSignals
 from perdure.domain.time import Window
+from perdure.domain.work import check_work
 from perdure.errors import InvalidInput
 
 
@@ -125,6 +127,50 @@ class Candidate:
     def set_strength(self, strength: float) -> None:
         """Set the strength and the relevance that follows from it."""
         self.strength, self.relevance = strength, sigmoid(strength)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactSignals:
+    """Signals of one candidate. None: that model or channel did not score it."""
+
+    logit: float | None = None
+    """The highest logit of the cross-encoder."""
+    late: float | None = None
+    cosine: float | None = None
+    nearby: float | None = None
+    """Cosine of the neighbourhood."""
+    bm25: float = 0.0
+    covered: float = 0.0
+    """Share of the question's terms in the fact or its turn."""
+    channels: int = 0
+    score: float = 0.0
+    """Relevance with boosts, which orders the candidates."""
+    names: float = 0.0
+    """Share of the entities named in the question that the fact mentions."""
+    speaker: bool = False
+    """Whether the question names, or is about, its speaker."""
+    window: float | None = None
+    """Factor for the nearness to the question's time; None if it has none."""
+    stale: bool = False
+    """Whether it is over, and the question is not about the past."""
+    unsure: bool = False
+    """Whether its source is little trusted, or it reads like an instruction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionSignals:
+    """Signals of the question itself, and its candidates in the order of the answer."""
+
+    facts: tuple[FactSignals, ...]
+    terms: int = 0
+    entities: int = 0
+    window: bool = False
+    own: bool = False
+    """Whether it is about the asker."""
+    latin: float = 1.0
+    """Share of its letters in the Latin script."""
+    uncovered: float = 0.0
+    """Share of its terms that none of the first candidates has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,3 +327,48 @@ class RecallResult:
         """
         text = self.to_prompt(max_tokens)
         return [{"type": "text", "text": text}] if text else []
+
+
+def sigmoid(logit: float) -> float:
+    """Return 1 / (1 + e^-x), without overflow."""
+    if logit >= 0:
+        return 1.0 / (1.0 + exp(-logit))
+    return exp(logit) / (1.0 + exp(logit))
+
+
+class Trace:
+    """Durations of stages and failures of parts during one call; thread-safe."""
+
+    def __init__(self) -> None:
+        self._started = time.perf_counter()
+        self._times: list[StageTime] = []
+        self._degraded: list[Degraded] = []
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time the enclosed block under `name`; raise before it if the caller no longer waits."""
+        check_work()
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add(name, time.perf_counter() - started)
+
+    def add(self, name: str, seconds: float) -> None:
+        """Note a duration measured elsewhere."""
+        self._times.append(StageTime(stage=name, milliseconds=seconds * 1000.0))
+
+    def failed(self, part: str, reason: str) -> None:
+        """Note a part that could not contribute."""
+        self._degraded.append(Degraded(part=part, reason=reason))
+
+    @property
+    def timings(self) -> tuple[StageTime, ...]:
+        """Return the stages so far, with the total last."""
+        total = (time.perf_counter() - self._started) * 1000.0
+        return (*self._times, StageTime(stage="total", milliseconds=total))
+
+    @property
+    def degraded(self) -> tuple[Degraded, ...]:
+        """Return the parts that failed, sorted."""
+        return tuple(sorted(self._degraded, key=lambda item: (item.part, item.reason)))

@@ -17,10 +17,9 @@ from perdure.domain.webhook import CONSOLIDATION_COMPLETED, RETAIN_COMPLETED, WE
 from perdure.errors import InvalidInput
 from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
 from perdure.jobs.debounce import Debouncer
-from perdure.jobs.kind import JobKind
+from perdure.jobs.kind import JobKind, SingleStepJob, Step
 from perdure.jobs.maintenance import CLEAR_TRACES, PERCENT, SEARCH_TABLES, clear_traces_job, search_tables_job
 from perdure.jobs.outbox import Outbox
-from perdure.jobs.refresh_job import refresh_job, submit_refresh
 from perdure.jobs.reprocess_job import document_items, reprocess_job
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
@@ -29,6 +28,7 @@ from perdure.ports.extractor import Extractor
 from perdure.ports.store import Traces, Transaction
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.mental_models.due import refresh_due_models
+from perdure.reflect.mental_models.refresh import refresh_mental_model
 from perdure.retain.commit import CommitReceipt
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest
@@ -130,8 +130,14 @@ class Background:
     def refresh(
         self, bank: str, model_id: str, mode: RefreshMode | None = None, not_before: datetime | None = None
     ) -> Operation:
-        """Submit a refresh of a mental model, or return the one that waits already."""
-        return submit_refresh(self.jobs, self._refresh_job, bank, model_id, mode=mode, not_before=not_before)
+        """Queue a refresh of a mental model, or return the one that waits already; with `not_before` it is parked until then.
+
+        A parked refresh includes later changes; one without `not_before` releases it. A running refresh is not reused.
+        """
+        plan = self._refresh_job.plan(
+            {"mental_model_id": model_id, "mode": None if mode is None else mode.value}
+        )
+        return self.jobs.submit(bank, plan, not_before=not_before, reuse=True)
 
     def clear_traces(self) -> None:
         """Submit clearing the traces of erased content from the files."""
@@ -203,6 +209,23 @@ class Background:
         from perdure.jobs.refine_job import RefineJob
 
         return RefineJob(self._components.retain, local, self._consolidate_soon)
+
+
+def refresh_job(components: ReflectComponents) -> SingleStepJob:
+    """Return the job that refreshes the mental model named in the step."""
+
+    def run(step: Step) -> Mapping[str, object]:
+        mode = step.body["mode"]
+        preview = refresh_mental_model(
+            components,
+            step.bank,
+            str(step.body["mental_model_id"]),
+            None if mode is None else RefreshMode(str(mode)),
+            within=step.commit,
+        )
+        return {"mental_model_id": preview.model.id, "outcome": preview.outcome.value}
+
+    return SingleStepJob("refresh_mental_model", run)
 
 
 def _log_consolidation(tx: Transaction, operation: Operation, counts: Mapping[str, object]) -> None:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
+from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
+
+from perdure.ports.llm import JsonSchema
 
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 _DECODER = json.JSONDecoder()
@@ -135,3 +141,30 @@ def _start(text: str) -> int:
 def _skip(text: str, at: int) -> int:
     match = _WHITE.match(text, at)
     return at if match is None else match.end()
+
+
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected(Generic[T]):
+    """A structured answer. `read` raises ValueError that says what is wrong, in words that a model can act on."""
+
+    schema: JsonSchema
+    read: Callable[[object], T]
+    items: str = ""
+    """The list in the answer whose complete items are kept if the answer was cut; empty: a cut answer is useless."""
+
+
+def expect(model: type[M], *, items: str = "") -> Expected[M]:
+    """Expect an answer that satisfies a pydantic model."""
+
+    def read(value: object) -> M:
+        try:
+            return model.model_validate(value)
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            raise ValueError(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from error
+
+    return Expected(schema=model.model_json_schema(), read=read, items=items)

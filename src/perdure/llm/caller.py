@@ -21,8 +21,7 @@ from perdure.errors import (
     LlmRefused,
     Unavailable,
 )
-from perdure.llm.answer import close_brackets, complete_items, is_truncated, read_json
-from perdure.llm.expected import Expected
+from perdure.llm.answer import Expected, close_brackets, complete_items, is_truncated, read_json
 from perdure.llm.failures import FailureMemory, request_digest
 from perdure.llm.ledger import Entry, Estimate, Ledger
 from perdure.llm.limits import Begun, CallRules, MinuteLimiter, back_off

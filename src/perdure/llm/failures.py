@@ -25,7 +25,7 @@ def request_digest(model: str, request: LlmRequest) -> bytes:
         "messages": [asdict(message) for message in request.messages],
         "schema": request.schema,
         "tools": [asdict(tool) for tool in request.tools],
-        "limits": [request.max_tokens, request.must_call_tool, request.temperature],
+        "limits": [request.max_tokens, request.must_call_tool],
     }
     return blake2b(json.dumps(body, sort_keys=True, default=dict).encode(), digest_size=16).digest()
 

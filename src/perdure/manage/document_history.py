@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
-from perdure.domain.document_event import DocumentEvent, DocumentEventKind
 from perdure.domain.fact import Fact, FactType
 from perdure.errors import NotFound
 from perdure.ports.store import FactsWhere, Reading
@@ -82,3 +83,25 @@ def _consolidations(document_id: str, observations: Sequence[Fact]) -> Iterator[
             observations_created=tuple(created[moment]),
             observations_removed=tuple(removed[moment]),
         )
+
+
+class DocumentEventKind(StrEnum):
+    RETAIN = "retain"
+    APPEND = "append"
+    FACT_INVALIDATED = "fact_invalidated"
+    CONSOLIDATION = "consolidation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentEvent:
+    """One change of a document."""
+
+    document_id: str
+    kind: DocumentEventKind
+    at: datetime
+    fact_id: str | None = None
+    """The fact that was invalidated."""
+    facts_added: int = 0
+    facts_removed: int = 0
+    observations_created: tuple[str, ...] = ()
+    observations_removed: tuple[str, ...] = ()

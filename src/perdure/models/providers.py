@@ -4,6 +4,8 @@ Embeddings use the protocol of OpenAI, which many servers speak, or Ollama's; re
 or of text-embeddings-inference.
 """
 
+from __future__ import annotations
+
 import json
 import logging
 import math

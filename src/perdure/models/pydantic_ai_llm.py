@@ -66,7 +66,6 @@ class Refusable(StrEnum):
 
     TOOL_CHOICE = "tool_choice"
     JSON_SCHEMA = "json_schema"
-    TEMPERATURE = "temperature"
     REASONING = "reasoning"
     MAX_TOKENS = "max_tokens"
     """The older name of the reply's limit; the newer one is sent instead."""
@@ -78,7 +77,6 @@ _NAMED = {
         r"response[_ ]?format|json[_ ]schema|structured[_ ]output|response[_ ]?schema|output_config",
         re.IGNORECASE,
     ),
-    Refusable.TEMPERATURE: re.compile(r"temperature", re.IGNORECASE),
     Refusable.REASONING: re.compile(r"reasoning|thinking", re.IGNORECASE),
     Refusable.MAX_TOKENS: re.compile(r"max_completion_tokens", re.IGNORECASE),
 }
@@ -169,8 +167,6 @@ class PydanticAiLlm:
             request_timeout=request.timeout,
             max_retries=0,
         )
-        if request.temperature is not None and Refusable.TEMPERATURE not in dropped:
-            settings["temperature"] = request.temperature
         if self._reasoning and Refusable.REASONING not in dropped:
             settings["thinking"] = False if self._reasoning == "off" else self._reasoning  # type: ignore[typeddict-item]
         if request.tools and request.must_call_tool and Refusable.TOOL_CHOICE not in dropped:
@@ -190,7 +186,6 @@ class PydanticAiLlm:
         sent = {
             Refusable.TOOL_CHOICE: bool(request.tools) and request.must_call_tool,
             Refusable.JSON_SCHEMA: request.schema is not None and self._takes_schema(dropped),
-            Refusable.TEMPERATURE: request.temperature is not None,
             Refusable.REASONING: bool(self._reasoning),
             Refusable.MAX_TOKENS: self._provider_name == BY_URL,
         }

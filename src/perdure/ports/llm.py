@@ -65,7 +65,6 @@ class LlmRequest:
     schema: JsonSchema | None = None
     tools: Sequence[Tool] = ()
     must_call_tool: bool = False
-    temperature: float | None = None
     timeout: float = 60.0
     """Seconds."""
 

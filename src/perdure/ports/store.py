@@ -23,9 +23,8 @@ from typing import Protocol
 
 from perdure.domain.bank import Bank, EmbeddingModel
 from perdure.domain.damage import Damage, Verification
-from perdure.domain.fact import Chunk, Document, Entity, Fact, Link, LinkKind
+from perdure.domain.fact import Chunk, Document, Entity, Fact, Link, LinkKind, RankingFields
 from perdure.domain.filter import Filter
-from perdure.domain.ranking import RankingFields
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.domain.time import Window

@@ -23,8 +23,8 @@ from perdure.errors import (
     StoreLocked,
     Unavailable,
 )
+from perdure.llm.answer import expect
 from perdure.llm.caller import Caller, Purpose
-from perdure.llm.expected import expect
 from perdure.llm.failures import FailureMemory
 from perdure.llm.ledger import Ledger, read_costs
 from perdure.llm.limits import CallRules, DayCaps, MinuteLimiter, back_off

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from perdure.models.readability import Readability, readability
+from perdure.models.onnx_reranker import Readability, readability
 
 LATIN = "abcdefghijklmnopqrstuvwxyz"
 WORDS = ["where", "does", "anna", "live", "wo", "wohn", "##t", "##oh", "ん", "ど", "に", "##ん"]

@@ -10,12 +10,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from perdure.domain.fact import Fact, FactType
+from perdure.domain.fact import Fact, FactType, RankingFields, ranking_fields
 from perdure.domain.filter import Filter
-from perdure.domain.ranking import RankingFields, ranking_fields
-from perdure.domain.recall import Candidate, RecallResult
+from perdure.domain.recall import Candidate, RecallResult, Trace
 from perdure.domain.time import Window
-from perdure.domain.trace import Trace
 from perdure.models.tokens import token_counter
 from perdure.ports.store import Features, NewFact
 from perdure.recall.budget import ASSUMED_TOKENS, MIN_BLOCK

@@ -8,7 +8,7 @@ from fastapi import Query
 from pydantic import BaseModel
 
 from perdure.contrib.hindsight.bodies import Offset, iso
-from perdure.domain.document_event import DocumentEvent
+from perdure.manage.document_history import DocumentEvent
 from perdure.surfaces.plugins.rest import ReadBank, Resource, Serving, WriteBank
 
 router = Resource("Documents", "/v1/default/banks/{bank_id}/documents/{document_id:path}")
