@@ -12,7 +12,6 @@ from perdure.ports.extractor import Extractor
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
-from perdure.ports.statements import StatementClassifier
 from perdure.ports.store import Store
 from perdure.ports.tagger import Tagger
 from perdure.ports.telemetry import Telemetry
@@ -78,20 +77,6 @@ def make_reranker(settings: Settings) -> Reranker | None:
 
     places = Places(store=settings.models_folder, allow_download=settings.allow_download)
     return OnnxReranker(settings.reranker, places, limiter=shared_run_limiter(settings.threads))
-
-
-def make_statement_classifier(settings: Settings) -> StatementClassifier | None:
-    """Return the classifier of slots and aspects, or None if its encoder is not installed or facts are whole texts."""
-    if settings.extractor == "verbatim":
-        return None
-    from perdure.models.run_limiter import shared_run_limiter
-    from perdure.models.statement_heads import UseStatementClassifier
-    from perdure.models.use_embedder import UseEmbedder
-    from perdure.models.weights import Places
-
-    places = Places(store=settings.models_folder)
-    embedder = UseEmbedder(places=places, limiter=shared_run_limiter(settings.threads))
-    return UseStatementClassifier(embedder) if embedder.is_installed else None
 
 
 def make_tagger(settings: Settings) -> Tagger:

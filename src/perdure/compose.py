@@ -13,7 +13,6 @@ from perdure.adapters import (
     make_extractor,
     make_local_extractor,
     make_reranker,
-    make_statement_classifier,
     make_tagger,
     make_telemetry,
     make_tokens,
@@ -118,8 +117,6 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         extractor=extractor,
         embedder=embedder,
         late=late,
-        reranker=reranker,
-        statements=make_statement_classifier(settings),
         llm=llm,
         telemetry=telemetry,
     )

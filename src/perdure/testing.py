@@ -20,6 +20,7 @@ import pytest
 
 from perdure.domain.bank import Bank, Disposition, EmbeddingModel
 from perdure.domain.fact import (
+    QUESTION,
     UNSURE_DATE,
     Chunk,
     Document,
@@ -212,6 +213,9 @@ def _full_fact() -> NewFact:
         expires_at=day(400),
         language="pl",
         original_text="Zoë przeprowadziła się",
+        listener="Ann",
+        asked="Where to?",
+        dates=(("Sunday", "2026-05-03"),),
         flags=("instruction",),
         retired_at=day(7),
         end_recorded_at=day(6),
@@ -1096,6 +1100,11 @@ class FilterContract:
         assert found(store, include_expired=True) == "gone kept"
         assert found(store, now=day(5)) == "kept"
         assert found(store, now=day(4)) == "gone kept"
+
+    def test_questions_to_the_agent_can_be_left_out(self, store: Store) -> None:
+        _put(store, make_fact("asked", flags=(QUESTION,)), make_fact("told"))
+        assert found(store) == "asked told"
+        assert found(store, questions=False) == "told"
 
     def test_during(self, store: Store) -> None:
         _put(

@@ -1,4 +1,4 @@
-"""Write the golden file of a new schema: what schema_6.json says, through the store's own transactions.
+"""Write the golden file of a new schema: what schema_7.json says, through the store's own transactions.
 
     PYTHONPATH=src python -m tests.golden.write
 
@@ -47,8 +47,9 @@ def fields(read: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_fact(read: Mapping[str, Any]) -> Fact:
     times = tuple(map(datetime.fromisoformat, read["recall_times"]))
+    dates = tuple((words, date) for words, date in read["dates"])
     kinds = {"type": FactType(read["type"]), "tier": Tier(read["tier"])}
-    return Fact(**fields(read) | kinds | {"recall_times": times})
+    return Fact(**fields(read) | kinds | {"recall_times": times, "dates": dates})
 
 
 def read_features(read: Mapping[str, Any]) -> Features:
@@ -93,7 +94,7 @@ def fill(store: SqliteStore, read: Mapping[str, Any]) -> None:
 
 
 def main() -> None:
-    read = json.loads((HERE / "schema_6.json").read_text(encoding="utf-8"))
+    read = json.loads((HERE / "schema_7.json").read_text(encoding="utf-8"))
     now = datetime.fromisoformat("2024-05-01T12:00:00.123456+02:00")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.db"

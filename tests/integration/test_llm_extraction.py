@@ -160,11 +160,10 @@ def test_what_others_say_closes_nothing() -> None:
         assert not tell(memory, "Ann's paintings are in acrylics.", day=20, speaker="Ben").superseded
 
 
-@pytest.mark.parametrize("said", ["If I had time I would paint in acrylics.", "Do I paint in acrylics?"])
-def test_what_is_only_supposed_or_asked_closes_nothing(said: str) -> None:
+def test_a_question_closes_nothing() -> None:
     memory, _ = replacing({"text": "Ann paints in acrylics.", "changed": CHANGED})
     with memory:
-        assert not tell(memory, said, day=20).superseded
+        assert not tell(memory, "Do I paint in acrylics?", day=20).superseded
 
 
 def test_labels_that_were_not_offered_are_refused() -> None:
@@ -174,14 +173,11 @@ def test_labels_that_were_not_offered_are_refused() -> None:
         assert not tell(memory, "My paintings are in acrylics.", day=20).superseded
 
 
-def test_a_correction_counts_only_where_the_words_say_so() -> None:
-    for said, taken_back in (
-        ("Sorry, I meant my paintings are in acrylics.", True),
-        ("My paintings are in acrylics now.", False),
-    ):
+def test_a_correction_takes_back_what_was_said_not_long_ago() -> None:
+    for day, taken_back in ((5, True), (50, False)):
         memory, _ = replacing({"text": "Ann paints in acrylics.", "corrected": ["F1"]})
         with memory:
-            (closed,) = tell(memory, said, day=5).superseded
+            (closed,) = tell(memory, "Sorry, I meant my paintings are in acrylics.", day=day).superseded
             old = memory.facts.get("b", closed.fact_id)
             assert (old.retired_at is not None) is taken_back
             assert (old.valid_to is not None) is not taken_back
@@ -341,8 +337,13 @@ def test_orders_in_turns_stay_data_and_close_nothing() -> None:
         assert worded.trust <= 1
 
 
-def test_what_the_model_is_not_asked_for_is_read_by_rules() -> None:
-    memory, _ = memory_with([answer(fact(1, "Ann lives in Oslo.")), answer(fact(1, "Ann moved to Lisbon."))])
+def test_relations_that_the_model_states_close_what_they_replace() -> None:
+    memory, _ = memory_with(
+        [
+            answer(fact(1, "Ann lives in Oslo.", relation=["Ann", "lives_in", "Oslo"])),
+            answer(fact(1, "Ann moved to Lisbon.", relation=["Ann", "lives_in", "Lisbon"])),
+        ]
+    )
     with memory:
         (old,) = tell(memory, "I live in Oslo.").fact_ids
         result = tell(memory, "I live in Lisbon now.", day=40)
@@ -430,4 +431,5 @@ def test_a_wording_in_the_first_person_gives_way_to_the_local_fact() -> None:
     with memory:
         facts = stored(memory, tell(memory, "I don't like the night shifts."))
         assert facts
-        assert all("Ann" in one.text and "I don't" not in one.text for one in facts)
+        assert [one.text for one in facts] == ["I don't like the night shifts."]
+        assert not any(one.made_by for one in facts)

@@ -21,7 +21,6 @@ WORDINGS = {
     "I adopted a greyhound called Pixel.": "Ann adopted Pixel, a greyhound.",
     "Pixel sleeps on my sofa.": "Pixel, Ann's greyhound, sleeps on her sofa.",
     "I live in Oslo.": "Ann's home is in Oslo.",
-    "I live in Lisbon now.": "Ann's home is now in Lisbon.",
 }
 EVERYTHING = Filter(include_closed=True, include_expired=True)
 
@@ -131,49 +130,24 @@ def test_turns_that_the_model_passes_over_keep_their_facts() -> None:
     with memory:
         tell(memory, "I adopted a greyhound called Pixel.", "I own a kayak.")
         refine(memory)
-        assert texts(memory) == ["Ann adopted Pixel, a greyhound.", "Ann owns a kayak."]
+        assert texts(memory) == ["Ann adopted Pixel, a greyhound.", "I own a kayak."]
 
 
-def test_a_closed_value_is_not_stated_anew() -> None:
-    memory, _ = open_memory()
-    with memory:
-        (oslo,) = tell(memory, "I live in Oslo.")
-        tell(memory, "I live in Lisbon now.", day=30, document="e")
-        refine(memory)
-        assert texts(memory) == ["Ann's home is now in Lisbon."]
-        closed = memory.facts.get("b", oslo)
-        assert closed.retired_at is None
-        assert closed.valid_to == MONDAY + timedelta(days=30)
-        assert memory.facts.get("b", closed.superseded_by or "").made_by
-
-
-def test_a_later_change_closes_the_rewritten_fact() -> None:
-    memory, _ = open_memory()
-    with memory:
-        tell(memory, "I live in Oslo.")
-        refine(memory)
-        tell(memory, "I live in Lisbon now.", day=30, document="e")
-        assert not any("Oslo" in text for text in texts(memory))
-
-
-@pytest.mark.parametrize("how", ["restated", "pinned", "invalidated", "retagged"])
+@pytest.mark.parametrize("how", ["restated", "pinned", "invalidated"])
 def test_what_a_person_changed_is_left_alone(how: str) -> None:
     memory, model = open_memory()
     with memory:
-        first, second = tell(memory, "I adopted a greyhound called Pixel. My sofa is green.")
+        (first,) = tell(memory, "I adopted a greyhound called Pixel. My sofa is green.")
         if how == "restated":
             memory.facts.update("b", first, text="Ann adopted a whippet.")
         elif how == "pinned":
             memory.facts.update("b", first, tier="core")
-        elif how == "invalidated":
-            memory.facts.invalidate("b", first, "never happened")
         else:
-            memory.facts.update("b", first, tags=["pets"])
+            memory.facts.invalidate("b", first, "never happened")
         before = texts(memory)
         refine(memory)
         assert texts(memory) == before
         assert not model.requests
-        assert second
 
 
 def test_a_fact_that_another_document_proves_is_left_alone() -> None:
@@ -182,7 +156,7 @@ def test_a_fact_that_another_document_proves_is_left_alone() -> None:
         tell(memory, "I adopted a greyhound called Pixel.")
         tell(memory, "I adopted a greyhound called Pixel.", document="e", day=1)
         refine(memory)
-        assert texts(memory) == ["Ann adopted a greyhound called Pixel."]
+        assert texts(memory) == ["I adopted a greyhound called Pixel."]
 
 
 def test_what_a_tool_returned_is_left_alone() -> None:
@@ -218,7 +192,7 @@ def test_turns_on_which_the_model_fails_keep_their_facts_until_a_retry() -> None
         failed = refine(memory)
         assert failed.status == "failed"
         assert "overloaded" in (failed.error or "")
-        assert texts(memory) == ["Ann adopted a greyhound called Pixel."]
+        assert texts(memory) == ["I adopted a greyhound called Pixel."]
         memory.operations.retry("b", failed.id)
         assert memory.operations.get("b", failed.id, wait=30).status == "completed"
         assert texts(memory) == ["Ann adopted Pixel, a greyhound."]

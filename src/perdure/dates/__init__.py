@@ -13,7 +13,7 @@ from perdure.dates.calendar import aware
 from perdure.dates.lexicon import known_languages
 from perdure.dates.model import Anchor, DateOptions, DateSpan, DateValue, DateWindow, Prefer
 from perdure.dates.reader import read_text
-from perdure.dates.statement import StatedTime, stated_time
+from perdure.dates.statement import StatedTime, stated_time, stated_times
 from perdure.dates.writing import annotate, describe_window
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "read_anchors",
     "read_dates",
     "stated_time",
+    "stated_times",
 ]
 
 

@@ -37,6 +37,8 @@ UNSURE_DATE = "unsure_date"
 """Flag: the date is ambiguous; the stored one is used for ranking only."""
 CORRECTION = "correction"
 """Flag: it takes back an earlier statement ("sorry, I meant") that never was true."""
+QUESTION = "question"
+"""Flag: a question put to the agent; it is never evidence, and a recall returns it only when asked to."""
 MADE_BY = "made_by:"
 """Prefix of a flag: the prompt, with its hash, by which a language model worded the fact ("made_by:extract@3f9c2a1b")."""
 
@@ -135,7 +137,13 @@ class Fact:
     ordinal: int = 0
     source_text: str = ""
     speaker: str = ""
+    listener: str = ""
+    """To whom it was said; empty where that is not known."""
+    asked: str = ""
+    """The question of the turn before that it answers, where it is too short to be understood without it."""
     context: str = ""
+    dates: tuple[tuple[str, str], ...] = ()
+    """Words of the text that give a date, and the date that they mean: ("Sunday", "2026-05-03")."""
 
     occurred_start: datetime | None = None
     occurred_end: datetime | None = None
@@ -193,6 +201,10 @@ class Fact:
         if self.occurred_start is None and self.occurred_end is None:
             return None
         return Window(self.occurred_start, self.occurred_end)
+
+    @property
+    def is_question(self) -> bool:
+        return QUESTION in self.flags
 
     @property
     def is_planned(self) -> bool:
@@ -293,7 +305,7 @@ class RankingFields(NamedTuple):
     event_date: datetime | None = None
     """The middle of the time when it happened, else when it was said."""
     proof_count: int = 1
-    """Of observations; 1 for other facts."""
+    """Of observations; 1 for others."""
 
 
 def ranking_fields(fact: Fact) -> RankingFields:
@@ -345,7 +357,9 @@ def without_sources(
         fact,
         document_id=home.document_id,
         chunk_id=home.chunk_id,
-        source_text="",
+        source_text=fact.text if fact.text == fact.source_text else "",
+        listener="",
+        asked="",
         context="",
         original_text=None,
         proof_count=max(1, fact.proof_count - lost - 1),

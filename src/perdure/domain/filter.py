@@ -123,6 +123,11 @@ class Filter(Options):
         AsOf(), "What was true at a moment, and what memory knew at one.", on=PROGRAMS, read=read_as_of,
         accepts=AsOf | datetime | date | str | Mapping[str, object] | None,
     )  # fmt: skip
+    questions: bool = option(
+        True,
+        "Admit questions that were put to the agent; a recall leaves them out unless it includes them.",
+        on=(),
+    )
     include_expired: bool = option(False, "Admit facts past their expiry.", on=NOT_MCP)
     include_ended: bool = option(
         False,
@@ -209,6 +214,7 @@ def admits(where: Filter, fact: Fact) -> bool:
     return (
         (where.include_closed or is_current(fact, where))
         and (where.include_expired or fact.expires_at is None or fact.expires_at > where.judged_at)
+        and (where.questions or not fact.is_question)
         and (where.types is None or fact.type in where.types)
         and all(expression.admits(fact.tags) for expression in where.tags)
         and all(fact.metadata.get(key) == value for key, value in where.metadata.items())

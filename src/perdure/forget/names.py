@@ -88,7 +88,7 @@ class _NamesInFacts:
 
     def _in_words(self, fact: Fact, names: Sequence[str]) -> set[str]:
         title = self._titles.get(fact.document_id or "", "")
-        said = (fact.text, fact.source_text, fact.original_text or "", fact.speaker, title)
+        said = (fact.text, fact.source_text, fact.original_text or "", fact.speaker, fact.asked, title)
         text = _spaced(" ".join(said))
         return {name for name in names if _spaced(name) in text}
 

@@ -69,6 +69,7 @@ def scrub_sibling(fact: Fact, wordings: Wordings) -> Fact:
     return replace(
         fact,
         source_text=scrub(fact.source_text, wordings),
+        asked=scrub(fact.asked, wordings),
         context=scrub(fact.context, wordings),
         original_text=original if original is None else scrub(original, wordings),
     )

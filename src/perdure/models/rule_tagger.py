@@ -11,10 +11,10 @@ from perdure.models.tagging import (
     Gazetteer,
     find_marked,
     mentions_by_span,
-    sentences,
     without_overlaps,
 )
 from perdure.ports.tagger import Mention, Sentence
+from perdure.text.sentences import sentences
 from perdure.text.surrogates import without_surrogates
 
 _CAPITAL = r"[A-Z\u00C0-\u00DE\u0100-\u024F\u0391-\u03A9\u0410-\u042F][\w'’&-]*"

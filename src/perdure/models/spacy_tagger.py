@@ -23,10 +23,10 @@ from perdure.models.tagging import (
     Gazetteer,
     find_marked,
     mentions_by_span,
-    pieces,
     without_overlaps,
 )
 from perdure.ports.tagger import Mention, Sentence, Tagger, Token
+from perdure.text.sentences import pieces
 from perdure.text.surrogates import without_surrogates
 
 if TYPE_CHECKING:

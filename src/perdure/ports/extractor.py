@@ -94,6 +94,10 @@ class ExtractedFact:
     """(name, other name) pairs that the text itself states, as in "Bay Area Rapid Transit (BART)"."""
     triple: Triple | None = None
     occurred: Window | None = None
+    dates: tuple[tuple[str, str], ...] = ()
+    """Words of the text that give a date, and the date that they mean."""
+    asked: str = ""
+    """The question of the turn before that it answers, where it is too short to be understood without it."""
     valid: Window | None = None
     causes: tuple[Cause, ...] = ()
     confidence: float | None = None

@@ -33,7 +33,6 @@ class ChatReading:
 
     @property
     def characters(self) -> int:
-        """The length of all texts."""
         return sum(len(item["content"]) for item in self.items)
 
     def filled(self, defaults: dict[str, Any]) -> ChatReading:

@@ -16,7 +16,7 @@ from perdure.domain.recall import Candidate, Query
 from perdure.domain.time import Window
 from perdure.recall.components import RecallRun
 from perdure.recall.score import multiply_odds
-from perdure.text.relation_table import is_single_valued
+from perdure.text.relations import is_single_valued
 
 HEAD = 30
 """Candidates whose facts are read and compared, the best first."""

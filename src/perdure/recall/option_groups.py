@@ -15,6 +15,10 @@ class Include(Options):
 
     chunks: bool = option(False, "Add the source text of the facts.", on=NOT_MCP)
     max_chunk_tokens: int = option(8192, "Tokens of source text to return.", at_least=0, on=PROGRAMS)
+    questions: bool = option(
+        False, "Return questions that were put to the agent too; a question about them does so by itself.",
+        on=PROGRAMS,
+    )  # fmt: skip
     entities: bool = option(False, "Add the entities that the facts mention.", on=NOT_MCP)
     observations: bool = option(True, "Add observations that are near the question.", on=PROGRAMS)
     max_observation_tokens: int = option(200, "Tokens of observations to return.", at_least=0, on=PROGRAMS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Self
@@ -16,6 +17,10 @@ from perdure.recall.option_groups import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
 
 MAX_QUERY_CHARACTERS = 20_000
+_ASKED = re.compile(
+    r"(?i)\b(?:ask(?:ed|ing)?|questions?|want(?:ed)? to know|frag(?:e|en|te)|gefragt|wissen wollte|pregunt\w+|demandée?s?)\b"
+)
+"""Words of a question about what was asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,3 +87,8 @@ class RecallRequest(RecallOptions):
             raise InvalidInput("query", f"at most {MAX_QUERY_CHARACTERS} characters", len(self.query))
         if not isinstance(self.recipe, Recipe):
             raise InvalidInput("recipe", "a Recipe", self.recipe)
+
+
+def wants_questions(request: RecallRequest) -> bool:
+    """Return whether questions that were put to the agent are results: when they are included, or asked about."""
+    return request.include.questions or _ASKED.search(request.query) is not None

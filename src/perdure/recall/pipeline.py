@@ -19,7 +19,7 @@ from perdure.recall.doubt import lower_doubtful
 from perdure.recall.freshness import drop_stale
 from perdure.recall.judge import admit_window, judge_pool
 from perdure.recall.observations import FACT_TYPES, observations_beside
-from perdure.recall.options import RecallRequest
+from perdure.recall.options import RecallRequest, wants_questions
 from perdure.recall.question import parse_question
 from perdure.recall.rerank import rerank
 from perdure.recall.score import ScoringContext, above_floors
@@ -45,7 +45,7 @@ def recall_facts(components: RecallComponents, request: RecallRequest) -> Recall
             components=components,
             request=request,
             reading=reading,
-            where=request.where.at(components.clock()),
+            where=request.where.changed(questions=wants_questions(request)).at(components.clock()),
             trace=trace,
         )
         with trace.stage("understand"):

@@ -27,9 +27,8 @@ from perdure.reflect.observations.wording import relation_clause
 from perdure.retain.commit import Closure, FactChanges, apply_changes
 from perdure.retain.features import features_of_edited
 from perdure.retain.identity import digest, new_fact_id
-from perdure.retain.slot_match import same_value
 from perdure.text.names import normal_name
-from perdure.text.relation_table import is_single_valued
+from perdure.text.relations import is_single_valued, same_value
 
 MOST_VALUES = 50
 """Facts of one subject and relation that are compared, the newest."""

@@ -23,6 +23,7 @@ from perdure.retain.identity import dedupe_key, new_fact_id
 from perdure.retain.index_text import NEIGHBOURS, IndexText, index_text_in_turns
 from perdure.retain.plan import Plan
 from perdure.retain.ready import ReadyExtractor, ReadyFact, as_stated, restated
+from perdure.text.voice import nearest_other
 
 SUSPECT_TRUST = 1
 """Trust of text that reads like orders to the agent, at most."""
@@ -85,17 +86,20 @@ def _extracted(
 def _draft(bank: str, plan: Plan, extracted: ExtractedFact, index: int, in_call: int, now: datetime) -> Draft:
     planned = plan.turns[extracted.turn]
     fact_id = new_fact_id(now, in_call, bank, plan.document.id, planned.chunk_id, extracted.text)
-    fact = _fact(fact_id, bank, plan, extracted, index, now)
-    if isinstance(extracted, ReadyFact):
-        fact = as_stated(fact, extracted, now)
     first = max(extracted.turn - NEIGHBOURS, 0)
     around = [planned.turn for planned in plan.turns[first : extracted.turn + NEIGHBOURS + 1]]
+    other = nearest_other(around, extracted.turn - first)
+    fact = _fact(fact_id, bank, plan, extracted, index, other.speaker if other is not None else "", now)
+    if isinstance(extracted, ReadyFact):
+        fact = as_stated(fact, extracted, now)
     source = (extracted.start, extracted.start + len(extracted.source_text))
     text = index_text_in_turns(fact, around, extracted.turn - first, source, plan.document.title)
     return Draft(fact=fact, extracted=extracted, plan=plan, position=index, text=text, key=dedupe_key(fact))
 
 
-def _fact(fact_id: str, bank: str, plan: Plan, extracted: ExtractedFact, index: int, now: datetime) -> Fact:
+def _fact(
+    fact_id: str, bank: str, plan: Plan, extracted: ExtractedFact, index: int, listener: str, now: datetime
+) -> Fact:
     planned = plan.turns[extracted.turn]
     item = plan.items[planned.item]
     said_at = planned.turn.said_at
@@ -111,7 +115,10 @@ def _fact(fact_id: str, bank: str, plan: Plan, extracted: ExtractedFact, index: 
         ordinal=index,
         source_text=extracted.source_text,
         speaker=planned.turn.speaker,
+        listener=listener if planned.turn.is_talk else "",
         context=item.context,
+        asked=extracted.asked,
+        dates=extracted.dates,
         occurred_start=extracted.occurred.start if extracted.occurred else None,
         occurred_end=extracted.occurred.end if extracted.occurred else None,
         mentioned_at=said_at,

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.extractor import Extractor
-from perdure.ports.reranker import Reranker
-from perdure.ports.statements import StatementClassifier
 from perdure.ports.store import Store
 from perdure.ports.telemetry import Telemetry
+from perdure.retain.changes import EffectJudge
 
 if TYPE_CHECKING:
     from perdure.llm.caller import Caller
@@ -26,10 +25,8 @@ class RetainComponents:
     clock: Clock
     embedder: Embedder | None = None
     late: LateInteraction | None = None
-    reranker: Reranker | None = None
-    """Judges whether a statement changes a stored value, where its wording does not tell."""
-    statements: StatementClassifier | None = None
-    """Reads slot and aspect of statements that changed nothing by their wording."""
+    judge: EffectJudge | None = None
+    """Judges what new statements do to earlier ones; None where no trained model is at hand."""
     llm: Caller | None = None
     """Asks a language model; None where none is set."""
     telemetry: Telemetry | None = None

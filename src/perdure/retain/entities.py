@@ -10,8 +10,9 @@ from perdure.domain.fact import Entity
 from perdure.ports.store import KeyedEntity, Rows
 from perdure.retain.build import Draft
 from perdure.retain.identity import digest
-from perdure.retain.likeness import Likeness, compare, full_names_conflict, types_conflict
+from perdure.retain.likeness import Likeness, compare, full_names_conflict
 from perdure.text.names import entity_keys, keys_of_names, name_tokens, normal_name
+from perdure.text.voice import name_of
 
 _SAME = 0.75
 _RECENT = timedelta(days=180)
@@ -92,6 +93,8 @@ def _sightings(draft: Draft, now: datetime) -> list[Sighting]:
     planned = draft.plan.turns[draft.extracted.turn]
     item = draft.plan.items[planned.item]
     named = [(mention.text, mention.type) for mention in draft.extracted.mentions]
+    if planned.turn.is_talk and name_of(planned.turn.speaker):
+        named.append((name_of(planned.turn.speaker), "person"))
     named += item.entities
     if draft.plan.document.title:
         named.append((draft.plan.document.title, "concept"))
@@ -238,8 +241,6 @@ class _Registry:
 
     def _is_exact(self, entity_id: str, sighting: Sighting) -> bool:
         entity, normal = self._entities[entity_id], normal_name(sighting.name)
-        if types_conflict(sighting.type, entity.type):
-            return False
         return any(normal_name(name) == normal for name in (entity.name, *entity.aliases))
 
     def _candidates(self, sighting: Sighting) -> list[str]:

@@ -45,5 +45,15 @@ def dedupe_key(fact: Fact) -> str:
         when = fact.occurred_start.isoformat()
     elif fact.type in _EVENT_TYPES and fact.mentioned_at is not None:
         when = fact.mentioned_at.isoformat()
-    joined = "\x1f".join((fact.type.value, fact.speaker.casefold(), words, when, *sorted(fact.tags)))
+    joined = "\x1f".join(
+        (
+            fact.type.value,
+            "?" * fact.is_question,
+            fact.asked,
+            fact.speaker.casefold(),
+            words,
+            when,
+            *sorted(fact.tags),
+        )
+    )
     return blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from perdure.dates import annotate
 from perdure.domain.fact import Fact
+from perdure.domain.statement import spell_dates
 from perdure.ports.extractor import Turn
 from perdure.text.voice import name_of
 
 NEIGHBOURS = 2
 NEIGHBOUR_CHARACTERS = 300
 TURN_CHARACTERS = 500
-LONGEST_READ = 2000
-MOST_NUMBERS = 80
-"""Dates of longer texts and of tables of numbers are not resolved: reading each takes long and tells little."""
-_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +31,11 @@ class IndexText:
 
 
 def index_text(
-    fact: Fact, *, title: str = "", rest: str = "", context: str = "", turn: str = "", said_to: str = ""
+    fact: Fact, *, title: str = "", rest: str = "", context: str = "", turn: str = ""
 ) -> IndexText:
     """What to index of a fact that stands in this context."""
     return IndexText(
-        own=_headed(_dated(_told(fact, said_to), fact), title),
+        own=_headed(_dated(_told(fact), fact), title),
         title=title,
         rest=rest,
         context=context,
@@ -55,31 +50,19 @@ def index_text_in_turns(
     return index_text(
         fact,
         title=title,
-        said_to=listener(turns, index),
         rest=rest_of_turn(turns[index], fact.source_text),
         context=neighbouring_text(turns, index),
         turn=turn_in_place(turns, index, *source),
     )
 
 
-def _told(fact: Fact, said_to: str) -> str:
-    """The fact after who said it to whom, by name (docs/decisions/who-to-whom.md)."""
-    speaker, text = name_of(fact.speaker), _resolved(fact)
+def _told(fact: Fact) -> str:
+    """Return the fact after who said it to whom, by name (docs/decisions/who-to-whom.md), its dates spelled out."""
+    speaker, listener, text = name_of(fact.speaker), name_of(fact.listener), spell_dates(fact)
+    text = f"{fact.asked} {text}" if fact.asked else text
     if not speaker:
         return text
-    voices = f"{speaker} to {said_to}" if said_to else speaker
-    return f"{voices}: {text.removeprefix(f'{speaker}: ')}"
-
-
-def _resolved(fact: Fact) -> str:
-    """The fact with its dates resolved behind the speaker's words, as a search for a date finds it."""
-    if (
-        fact.mentioned_at is None
-        or len(fact.text) > LONGEST_READ
-        or len(_NUMBER.findall(fact.text)) > MOST_NUMBERS
-    ):
-        return fact.text
-    return annotate(fact.text, fact.mentioned_at)
+    return f"{speaker} to {listener}: {text}" if listener else f"{speaker}: {text}"
 
 
 def _headed(text: str, title: str) -> str:
@@ -117,14 +100,6 @@ def turn_in_place(turns: Sequence[Turn], index: int, start: int, end: int) -> st
     if before is None or not before.text.strip():
         return shown
     return f"{_line(before, before.text[-NEIGHBOUR_CHARACTERS:].strip())}\n{shown}"
-
-
-def listener(turns: Sequence[Turn], index: int) -> str:
-    """To whom a turn is said: the name of the nearest other speaker, before it rather than after; "" if none is known."""
-    near = range(max(index - NEIGHBOURS, 0), min(index + NEIGHBOURS + 1, len(turns)))
-    by_distance = sorted(near, key=lambda other: (abs(other - index), other))
-    speakers = (turns[other].speaker for other in by_distance)
-    return next((name_of(one) for one in speakers if one and one != turns[index].speaker), "")
 
 
 def _line(turn: Turn, text: str) -> str:

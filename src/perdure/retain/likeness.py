@@ -58,10 +58,12 @@ def full_names_conflict(first: str, second: str) -> bool:
 def compare(name: str, known: str, kind: str, known_kind: str) -> Likeness:
     """How likely two names mean the same thing; zero when something keeps them apart."""
     left, right = normal_name(name), normal_name(known)
-    if not left or not right or types_conflict(kind, known_kind):
+    if not left or not right:
         return NONE
     if left == right:
         return Likeness(1.0, f'same name as "{known}"')
+    if types_conflict(kind, known_kind):
+        return NONE
     if kind in _EXACT or known_kind in _EXACT or numbers_conflict(name, known):
         return NONE
     words, known_words = name_tokens(name), name_tokens(known)

@@ -18,6 +18,7 @@ from perdure.ports.extractor import LocalFallback
 from perdure.ports.store import NewFact, Proof, Reading, Store, Transaction
 from perdure.ports.telemetry import MemoryOperation, RecordText
 from perdure.retain.build import Draft, build_facts, drawn_identity, drop_duplicates, keep_unchanged
+from perdure.retain.changes import find_closures
 from perdure.retain.commit import Closure, CommitReceipt, FactChanges, Within, commit
 from perdure.retain.components import RetainComponents
 from perdure.retain.embed import BackgroundEmbedder
@@ -28,7 +29,6 @@ from perdure.retain.offer import bank_context
 from perdure.retain.plan import Plan, plan_documents
 from perdure.retain.request import RetainRequest
 from perdure.retain.speakers import new_speakers
-from perdure.retain.supersede import find_closures
 
 
 def retain(
@@ -152,9 +152,7 @@ def prepare_changes(
     facts = [NewFact(draft.fact, own) for draft, own in zip(resolved.drafts, features, strict=True)]
     with trace.stage("link"), components.store.reading(bank) as reading:
         proposals = {draft.fact.id: draft.extracted.replaces for draft in resolved.drafts}
-        closures = find_closures(
-            reading, facts, now, components.reranker, components.statements, proposals=proposals
-        )
+        closures = find_closures(reading, facts, now, proposals=proposals, judge=components.judge)
         links = [
             *causal_links(resolved.drafts),
             *temporal_links(resolved.drafts),

@@ -33,7 +33,6 @@ from perdure.retain.components import RetainComponents
 from perdure.retain.offer import bank_context
 from perdure.retain.pipeline import PreparedChanges, prepare_changes
 from perdure.retain.plan import Plan, PlannedTurn
-from perdure.text.relation_table import is_single_valued
 from perdure.text.retelling import is_retold, normal_words, overlap
 
 _REWRITTEN_TYPES = frozenset({FactType.WORLD, FactType.EXPERIENCE})
@@ -388,7 +387,7 @@ def _replaced(documents: Sequence[StoredDocument], prepared: PreparedChanges) ->
                 told = [fact for fact in worded if _rests_on(fact, old, one.turn)]
                 if not told and is_retold(old.source_text, [fact.text for fact in worded]):
                     told = worded
-                if told and not _is_value_lost(old, worded):
+                if told:
                     best = max(told, key=lambda fact: _shared_words(fact, old))
                     replaced[old.id] = prepared.duplicates.get(best.id, best.id)
     return {old_id: new_id for old_id, new_id in replaced.items() if old_id != new_id}
@@ -399,14 +398,6 @@ def _rests_on(new: Fact, old: Fact, turn: Turn) -> bool:
     start, other = turn.text.find(new.source_text), turn.text.find(old.source_text)
     end, other_end = start + len(new.source_text), other + len(old.source_text)
     return min(overlap(start, end, other, other_end), overlap(other, other_end, start, end)) >= QUOTED_AT
-
-
-def _is_value_lost(old: Fact, worded: Sequence[Fact]) -> bool:
-    """Whether a fact states a value that may be replaced later, and none of the new ones names it."""
-    if not old.object or not old.relation or not is_single_valued(old.relation):
-        return False
-    value = set(normal_words(old.object))
-    return not any(value <= set(normal_words(fact.text)) for fact in worded)
 
 
 def _shared_words(new: Fact, old: Fact) -> int:

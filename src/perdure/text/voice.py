@@ -50,6 +50,16 @@ def name_of(speaker: str) -> str:
     return "" if voice is None or voice.is_role else voice.name
 
 
+def nearest_other(turns: Sequence[Turn], index: int, near: int = 2) -> Turn | None:
+    """Return the nearest turn of another speaker, before this one rather than after; None if none is near."""
+    around = range(max(index - near, 0), min(index + near + 1, len(turns)))
+    by_distance = sorted(around, key=lambda other: (abs(other - index), other))
+    return next(
+        (turns[at] for at in by_distance if turns[at].is_talk and turns[at].speaker != turns[index].speaker),
+        None,
+    )
+
+
 def addressees(turns: Sequence[Turn]) -> list[Voice | None]:
     """For each turn whom "you" means: the other of exactly two speakers, else nobody."""
     speakers = list(dict.fromkeys(turn.speaker for turn in turns if turn.is_talk))

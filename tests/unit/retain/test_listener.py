@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from perdure.domain.fact import Fact
 from perdure.ports.extractor import Turn
-from perdure.retain.index_text import index_text, listener
+from perdure.retain.index_text import index_text
+from perdure.text.voice import nearest_other
+
+
+def listener(turns: list[Turn], index: int) -> str:
+    other = nearest_other(turns, index)
+    return other.speaker if other is not None else ""
 
 
 def turns(*speakers: str) -> list[Turn]:
@@ -32,12 +39,15 @@ def test_nobody_is_spoken_to_alone_or_from_afar() -> None:
 
 
 def test_index_text_names_both_and_the_day() -> None:
-    fact = _fact("Bob won the race.", speaker="Bob", mentioned_at=datetime(2023, 5, 4, tzinfo=UTC))
-    assert index_text(fact, said_to="Ann").own == "Bob to Ann: Bob won the race. (4 May 2023)"
+    fact = _fact(
+        "Bob won the race.", speaker="Bob", mentioned_at=datetime(2023, 5, 4, tzinfo=UTC), listener="Ann"
+    )
+    assert index_text(fact).own == "Bob to Ann: Bob won the race. (4 May 2023)"
 
 
-def test_index_text_does_not_repeat_a_verbatim_turns_speaker() -> None:
-    assert index_text(_fact("Bob: I won.", speaker="Bob"), said_to="Ann").own == "Bob to Ann: I won."
+def test_index_text_spells_out_the_dates_that_the_words_mean() -> None:
+    fact = replace(_fact("We met on Sunday.", speaker="Bob"), dates=(("on Sunday", "2023-05-07"),))
+    assert index_text(fact).own == "Bob: We met on Sunday [7 May 2023]."
 
 
 def test_index_text_without_voices_is_the_fact() -> None:
@@ -46,11 +56,8 @@ def test_index_text_without_voices_is_the_fact() -> None:
 
 
 def test_roles_are_no_names() -> None:
-    assert listener(turns("Ann", "assistant"), 0) == ""
-    assert (
-        index_text(_fact("The user likes tea.", speaker="user"), said_to="Ann").own == "The user likes tea."
-    )
+    assert index_text(_fact("I like tea.", speaker="user", listener="assistant")).own == "I like tea."
 
 
-def _fact(text: str, speaker: str = "", mentioned_at: datetime | None = None) -> Fact:
-    return Fact(id="f", bank="b", text=text, speaker=speaker, mentioned_at=mentioned_at)
+def _fact(text: str, speaker: str = "", mentioned_at: datetime | None = None, listener: str = "") -> Fact:
+    return Fact(id="f", bank="b", text=text, speaker=speaker, listener=listener, mentioned_at=mentioned_at)

@@ -19,6 +19,8 @@ class WordedFact(BaseModel):
     type: Literal["world", "experience"] = "world"
     entities: list[str] = Field(default_factory=list)
     """Each "type:name"."""
+    relation: list[str] = Field(default_factory=list)
+    """Subject, relation and object."""
     quote: str = ""
     when: str = ""
     date: str = ""

@@ -1,31 +1,30 @@
 """What of a model's answer is kept: sources, names, times, causes and labels are checked against the turns.
 
-The local extractor's reading of the same turns lends what a model is not asked for (relations, aliases, orders to the agent)
-and fills in for what the model left out.
+The local extractor's statements of the same turns fill in for what the model left out.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from perdure.domain.fact import CORRECTION, INSTRUCTION, MADE_BY, FactType
+from perdure.domain.fact import INSTRUCTION, MADE_BY, QUESTION, FactType
 from perdure.domain.orders import reads_like_instructions
 from perdure.extract.llm.answer import WordedFact
 from perdure.extract.llm.grounding import is_in_first_person, is_named, source_of, timing_of, unsaid
 from perdure.extract.llm.prompting import Place, ShownChunk
 from perdure.extract.local.emotion import read_emotion
-from perdure.extract.local.kinds import kind_of
 from perdure.extract.local.language import language_of
 from perdure.extract.local.mentions import find_aliases, find_mentions
 from perdure.extract.local.topic import topic_of
 from perdure.ports.extractor import Cause, ExtractedFact, Replacement, Triple, Turn
-from perdure.text.names import normal_name
-from perdure.text.retelling import is_retold, normal_words, overlap, shares_words
+from perdure.text.retelling import is_retold, overlap, shares_words
 from perdure.text.surrogates import without_surrogates
 from perdure.text.voice import voice_of
 
 MOST_PER_TURN = 5
+_RELATION = re.compile(r"[a-z][a-z_]{0,40}")
 CHARACTERS_PER_FACT = 300
 """A turn so many times as long may give as many facts, where that is more than `MOST_PER_TURN`."""
 LONGEST_FACT = 1_000
@@ -90,10 +89,9 @@ def _of_document(
     document: DocumentFacts, turns: Sequence[int], worded: Sequence[tuple[int, ExtractedFact]]
 ) -> list[ExtractedFact]:
     """The facts of one document's turns in a chunk."""
-    lent = _lend(document, worded)
-    left = [(index, None) for index in document.local_of(turns) if _is_missed(index, document, lent)]
-    own = [(number, lent.facts[place]) for place, (number, _) in enumerate(worded)]
-    return _numbered(document, [*left, *((None, pair) for pair in own)])
+    facts = [fact for _, fact in worded]
+    left = [(index, None) for index in document.local_of(turns) if _is_missed(index, document, facts)]
+    return _numbered(document, [*left, *((None, pair) for pair in worded)])
 
 
 def _worded(
@@ -134,8 +132,7 @@ def _fact(
     if speaker is not None and not speaker.is_role and is_in_first_person(text):
         return None
     is_order = reads_like_instructions(source.text) or reads_like_instructions(text)
-    kind = kind_of(source.text, is_agent=turn.is_agent or turn.is_data, is_question=text.endswith("?"))
-    by_agent = kind.type is FactType.EXPERIENCE
+    by_agent = turn.is_agent or turn.is_data
     emotion, emotion_tags = read_emotion(source.text) if not turn.is_data else (0.0, ())
     voices = [voice_of(other.speaker) for other in (*chunk.before, *(turn for _, turn in chunk.turns))]
     names = [(voice.name, "person") for voice in voices if voice is not None and not voice.is_role]
@@ -152,9 +149,10 @@ def _fact(
         type=FactType(worded.type) if by_agent else FactType.WORLD,
         mentions=find_mentions(text, (), list(dict.fromkeys(names))),
         aliases=find_aliases(source.text),
+        triple=_triple(worded, said),
         occurred=timing.window,
+        dates=tuple(pair for pair in timing.dates if pair[0] in text),
         causes=tuple(_causes(worded)),
-        confidence=kind.confidence,
         emotion=emotion,
         emotion_tags=emotion_tags,
         topic=topic_of(source.text),
@@ -162,6 +160,16 @@ def _fact(
         flags=(*timing.flags, *((INSTRUCTION,) if is_order else ()), MADE_BY + made_by),
         replaces=() if is_order else tuple(_replacements(worded, chunk)),
     )
+
+
+def _triple(worded: WordedFact, said: str) -> Triple | None:
+    """Return the relation that a fact states, if its subject and object were named."""
+    if len(worded.relation) != 3:
+        return None
+    subject, relation, object_ = (part.strip() for part in worded.relation)
+    if not _RELATION.fullmatch(relation) or not (is_named(subject, said) and is_named(object_, said)):
+        return None
+    return Triple(subject=subject, relation=relation, object=object_)
 
 
 def _causes(worded: WordedFact) -> list[Cause]:
@@ -183,56 +191,12 @@ def _replacements(worded: WordedFact, chunk: ShownChunk) -> list[Replacement]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Lent:
-    facts: list[ExtractedFact]
-    """The model's facts with what local ones lent them."""
-    lenders: frozenset[int]
-    """Indices of the local facts whose relation was lent."""
-
-
-def _lend(document: DocumentFacts, worded: Sequence[tuple[int, ExtractedFact]]) -> _Lent:
-    """Give each relation that the local extractor reads to the one fact that tells it; and the marks of a correction."""
-    facts = [fact for _, fact in worded]
-    lenders: set[int] = set()
-    for index in document.local_of([fact.turn for fact in facts]):
-        local = document.local[index]
-        if local.triple is None:
-            continue
-        for place, fact in enumerate(facts):
-            if fact.triple is None and _overlap(local, fact) and _tells(fact.text, local.triple):
-                flags = fact.flags
-                if CORRECTION in local.flags and CORRECTION not in flags:
-                    flags = (CORRECTION, *flags)
-                facts[place] = replace(fact, triple=local.triple, valid=local.valid, flags=flags)
-                lenders.add(index)
-                break
-    return _Lent(facts, frozenset(lenders))
-
-
-def _overlap(local: ExtractedFact, fact: ExtractedFact) -> bool:
-    return (
-        local.turn == fact.turn
-        and local.start < fact.start + len(fact.source_text)
-        and fact.start < local.start + len(local.source_text)
-    )
-
-
-def _tells(text: str, triple: Triple) -> bool:
-    """Whether a wording names the value of a relation; one that only ends a value is told by any."""
-    words = normal_words(text)
-    return all(word in words for word in normal_name(triple.object).split())
-
-
-def _is_missed(index: int, document: DocumentFacts, lent: _Lent) -> bool:
-    """Whether no fact of the model tells what a local one does: its words, or the value that it states."""
+def _is_missed(index: int, document: DocumentFacts, worded: Sequence[ExtractedFact]) -> bool:
+    """Return whether no fact of the model tells what a local statement does; questions to the agent are kept by themselves."""
     local = document.local[index]
-    told = [fact for fact in lent.facts if fact.turn == local.turn]
-    if index in lent.lenders:
-        return False
-    value = local.triple if local.triple is not None and local.triple.single_valued else None
-    if value is not None and value.object and not any(_tells(fact.text, value) for fact in told):
+    if QUESTION in local.flags:
         return True
+    told = [fact for fact in worded if fact.turn == local.turn]
     quoting = [fact.text for fact in told if _quotes(fact, local)]
     return not is_retold(local.source_text, quoting, at=QUOTED_RETOLD) and not is_retold(
         local.source_text, [fact.text for fact in told]

@@ -18,7 +18,7 @@ from perdure.extract.llm.checking import (
     turns_by_document,
 )
 from perdure.extract.llm.prompting import CONTEXT_TURNS, Place, ShownChunk, write_messages
-from perdure.extract.local.smalltalk import is_small_talk
+from perdure.extract.local.questions import is_filler
 from perdure.llm.caller import Caller, Purpose
 from perdure.llm.prompt import Prompt
 from perdure.ports.extractor import BankContext, LocalFallback, Turn
@@ -55,9 +55,7 @@ def chunk_turns(documents: Documents, limit: int) -> Iterator[Chunk]:
 
 
 def _is_small_talk(documents: Documents, chunk: Chunk) -> bool:
-    turns = [documents[number][index] for number, index in chunk]
-    names = frozenset(word for turn in turns for word in turn.speaker.casefold().split())
-    return all(is_small_talk(turn.text, names) for turn in turns)
+    return all(is_filler(documents[number][index].text) for number, index in chunk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

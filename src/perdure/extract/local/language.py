@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from perdure.text import verbs
-from perdure.text.wordings import LANGUAGES, wordings
 from perdure.text.wordlist import word_set
 
 _WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE = 1000
-_SHORT = 12
-"""Words up to which a sentence without any small word of English is looked at more closely."""
 
 _SCRIPTS = (
     ("ja", re.compile(r"[\u3040-\u30ff]")),
@@ -128,14 +124,4 @@ def _by_words(sample: str, default: str) -> str:
     # A few shared small words ("no", "de", "me") in an English text must not turn it over.
     if best >= 2 and best > counts[default] + (len(words) > 8):
         return code
-    is_open = default == "en" and not counts[default] and len(words) <= _SHORT
-    return _by_verbs(words, default) if is_open else default
-
-
-def _by_verbs(words: list[str], default: str) -> str:
-    """The one language whose verbs stand in a short sentence that has no small word of English."""
-    telling = [
-        word for word in words if len(word) > 2 and word not in verbs.PRESENT and not verbs.is_past(word)
-    ]
-    codes = [code for code in LANGUAGES if not wordings(code).finite_forms.isdisjoint(telling)]
-    return codes[0] if len(codes) == 1 else default
+    return default

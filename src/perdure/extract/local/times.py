@@ -1,15 +1,15 @@
-"""Times of a fact: when it happened or is to happen, and while it holds."""
+"""Times of a statement: when what it tells happened or is to happen, and which dates its words mean."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import islice
 
-from perdure.dates import DateWindow, read_dates, stated_time
+from perdure.dates import DateWindow, StatedTime, read_dates, stated_times
 from perdure.domain.fact import PLANNED, UNSURE_DATE
 from perdure.domain.time import Window
-from perdure.ports.extractor import Triple
 
 _YEAR = re.compile(r"\b(?:1\d{3}|20\d\d)\b")
 _ANY_TIME = datetime(2100, 1, 1, tzinfo=UTC)
@@ -18,6 +18,9 @@ _DATE_KINDS = frozenset(("date", "range", "datetime", "datetimerange"))
 _LONGEST_READ = 2000
 _NUMBER = re.compile(r"\d+")
 _MOST_NUMBERS = 80
+_MOST_DATES = 16
+"""Dates of one text that are resolved; each costs a reading of its sentence."""
+_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,28 +31,67 @@ class Timing:
     planned: bool = False
     """Whether it was still ahead when it was said."""
     sure: bool = True
+    dates: tuple[tuple[str, str], ...] = ()
+    """Words of the text and the date that they mean, where they do not say it in full themselves."""
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """The flags of a fact with this timing."""
+        """Return the flags of a fact with this timing."""
         return (PLANNED,) * self.planned + (UNSURE_DATE,) * (not self.sure)
 
 
 def read_timing(text: str, said_at: datetime | None) -> Timing:
-    """The time that a text gives for what it tells."""
+    """Return the time that a text gives for what it tells."""
     read = text[:_LONGEST_READ]
-    if _is_table(read):
-        return Timing()
+    if sum(1 for _ in _NUMBER.finditer(read)) > _MOST_NUMBERS:
+        return Timing()  # Rows of numbers have no one time, and reading each as a date takes long.
     if said_at is None:
         return Timing(_dated_with_year(read))
-    stated = stated_time(read, said_at)
-    if stated is None:
+    stated = list(islice(stated_times(read, said_at), _MOST_DATES))
+    if not stated:
         return Timing()
-    return Timing(_window(stated.window), planned=stated.planned, sure=stated.sure)
+    first = stated[0]
+    return Timing(
+        _window(first.window),
+        planned=first.planned,
+        sure=first.sure,
+        dates=tuple((one.span.text, meant) for one in stated if one.sure and (meant := _meant(one))),
+    )
+
+
+def _meant(stated: StatedTime) -> str:
+    """Return the date in figures; empty where the words give their year and are no reference to another date."""
+    window, words = stated.window, stated.span.text
+    if _YEAR.search(words) and window.start is not None and str(window.start.year) in words:
+        return ""
+    if window.start is None:
+        return "" if window.end is None else f"until {_figures(window.end - _DAY)}"
+    if window.end is None:
+        return f"since {_figures(window.start)}"
+    return _span(window.start, window.end)
+
+
+def _span(start: datetime, end: datetime) -> str:
+    midnight = (start.hour, start.minute, end.hour, end.minute) == (0, 0, 0, 0)
+    if not midnight:
+        return f"{_figures(start)} {start:%H:%M}"
+    if end - start <= _DAY:
+        return _figures(start)
+    if start.day == end.day == 1:
+        months = (end.year - start.year) * 12 + end.month - start.month
+        if months == 1:
+            return f"{start:%Y-%m}"
+        if months == 12 and start.month == 1:
+            return f"{start:%Y}"
+    return f"{_figures(start)} to {_figures(end - _DAY)}"
+
+
+def _figures(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d}"
 
 
 def _dated_with_year(text: str) -> Window | None:
-    """The first date that names its year; None when there is none."""
+    """Return the first date that names its year; None when there is none."""
     if _YEAR.search(text) is None:
         return None
     for span in read_dates(text, _ANY_TIME):
@@ -60,20 +102,3 @@ def _dated_with_year(text: str) -> Window | None:
 
 def _window(window: DateWindow | None) -> Window | None:
     return None if window is None else Window(window.start, window.end)
-
-
-def _is_table(text: str) -> bool:
-    """Whether the text is rows of numbers: they have no one time, and reading each as a date takes long."""
-    return sum(1 for _ in _NUMBER.finditer(text)) > _MOST_NUMBERS
-
-
-def valid_while(triple: Triple | None, timing: Timing | None, said_at: datetime | None) -> Window | None:
-    """While a stated relation holds: from when it began, if the text says so for sure and that is past."""
-    if triple is None or timing is None or timing.window is None or timing.planned or not timing.sure:
-        return None
-    if triple.single_valued and said_at is not None and read_timing(triple.object, said_at).window:
-        return None  # The date is the value itself: "the launch is on 14 October".
-    start = timing.window.start
-    if start is None or (said_at is not None and start > said_at):
-        return None
-    return Window(start) if triple.single_valued else None

@@ -20,9 +20,8 @@ from perdure.domain.observation import Clause, is_synthesised
 from perdure.domain.rendering import one_line, with_date
 from perdure.ports.embedder import Matrix, Vector
 from perdure.reflect.observations.wording import relation_clause
-from perdure.retain.slot_match import same_value
 from perdure.text.names import normal_name
-from perdure.text.relation_table import is_single_valued
+from perdure.text.relations import is_single_valued, same_value
 from perdure.text.terms import plain_words
 
 TRADE = 0.5

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from perdure.text import verbs
-from perdure.text.relation_table import verb_forms
 from perdure.text.wordlist import word_set
 
 _PREPOSITIONS = word_set("to at in with by from of for on about as")
@@ -30,9 +28,5 @@ def listed(values: Sequence[str]) -> str:
 
 
 def _is_verb(word: str) -> bool:
-    return (
-        word in verb_forms()
-        or word in ("has", "uses", "takes", "plays", "drinks", "smokes", "drives", "learns", "supports")
-        or verbs.is_past(word)
-        or (word.endswith("s") and (word[:-1] in verbs.PRESENT or word.removesuffix("es") in verbs.PRESENT))
-    )
+    """Return whether a relation's word has the ending of a verb, as `lives`, `likes` or `visited`."""
+    return word.endswith(("s", "ed")) and not word.endswith(("ss", "us"))

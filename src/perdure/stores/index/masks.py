@@ -72,6 +72,8 @@ def admitted(table: FactTable, where: Filter) -> Mask:
         ending = np.flatnonzero(columns["expires"] != NEVER)
         if len(ending):
             mask[ending] &= columns["expires"].take(ending) > micros(where.judged_at)
+    if not where.questions:
+        mask &= columns["question"] == 0
     if where.types is not None:
         mask &= np.isin(columns["type"], [TYPE_CODES[kind] for kind in where.types])
     for expression in where.tags:

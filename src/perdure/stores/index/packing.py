@@ -3,12 +3,13 @@
 A body is a sequence of 8-byte words, little-endian, so that the bodies of a bank can be read as one array:
 
     bytes      type     what
-    0          u8       version of the format, 3
+    0          u8       version of the format, 4
     1          u8       type: 0 world, 1 experience, 2 opinion, 3 observation
     2          u8       tier: 0 core, 1 general
     3          u8       classification
     4          u8       1 when its date is unsure
-    5..7                zero
+    5          u8       1 when it is a question to the agent
+    6, 7                zero
     8..79      9 x i64  recorded, retired, valid_from, valid_to, end_recorded, expires, first, last, dated
     80..127    6 x u64  document, topic, subject, relation, object, speaker
     128..135   i64      ordinal
@@ -50,7 +51,7 @@ from perdure.errors import StoreCorrupt
 from perdure.ports.store import Features
 from perdure.stores.index.arrays import Array, Positions, spans
 
-VERSION = 3
+VERSION = 4
 NEVER = 2**63 - 1
 """Stands for an end that is not known."""
 ALWAYS = -(2**63)
@@ -63,7 +64,7 @@ TYPE_CODES = {kind: code for code, kind in enumerate(FactType)}
 TIER_CODES = {tier: code for code, tier in enumerate(Tier)}
 LINK_CODES = {kind: code for code, kind in enumerate(LinkKind)}
 
-_SMALL = ("version", "type", "tier", "classification", "unsure")
+_SMALL = ("version", "type", "tier", "classification", "unsure", "question")
 _TIMES = (
     "recorded",
     "retired",
@@ -77,7 +78,7 @@ _TIMES = (
 )
 _HASHES = ("document", "topic", "subject", "relation", "object", "speaker")
 
-_COLUMNS = struct.Struct("<5B3x9q6Qq")
+_COLUMNS = struct.Struct("<6B2x9q6Qq")
 _FEATURES = struct.Struct("<d5I4x")
 _CHECKSUM = struct.Struct("<I")
 _AT_CHECKSUM = 164
@@ -173,6 +174,7 @@ def _pack_columns(fact: Fact) -> bytes:
         TIER_CODES[fact.tier],
         fact.classification,
         fact.has_unsure_date,
+        fact.is_question,
         ALWAYS if fact.recorded_at is None else micros(fact.recorded_at),
         NEVER if fact.retired_at is None else micros(fact.retired_at),
         ALWAYS if fact.valid_from is None else micros(fact.valid_from),

@@ -26,7 +26,7 @@ from perdure.stores.sql.columns import Values
 
 COLUMNS: Mapping[str, frozenset[str]] = {
     "fact": frozenset(
-        "text source_text context original_text subject object metadata topic invalid_reason".split()
+        "text source_text asked context dates original_text subject object metadata topic invalid_reason".split()
     ),
     "fact_features": frozenset(("words", "terms", "passage", "passage_in_context")),
     "document": frozenset(("title", "context", "metadata")),

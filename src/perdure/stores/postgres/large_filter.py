@@ -48,6 +48,8 @@ def admitted(where: Filter) -> Condition:
         conditions.append(_current(where))
     if not where.include_expired:
         conditions.append(Condition("f.expires > ?", (micros(where.judged_at),)))
+    if not where.questions:
+        conditions.append(Condition("f.question = 0"))
     if where.types is not None:
         conditions.append(Condition("f.type = ANY(?::int8[])", ([TYPE_CODES[kind] for kind in where.types],)))
     conditions += [_tags(expression) for expression in where.tags]

@@ -34,7 +34,7 @@ _COPY_END = b"\xff\xff"
 _COPIED = 64
 """Vectors from which on they are inserted by COPY."""
 _COLUMNS = (
-    "type", "tier", "classification", "unsure", "recorded", "retired", "valid_from", "valid_to", "end_recorded", "expires",
+    "type", "tier", "classification", "unsure", "question", "recorded", "retired", "valid_from", "valid_to", "end_recorded", "expires",
     "first", "last", "dated", "document", "topic", "subject", "relation", "object", "speaker", "ordinal", "length",
 )  # fmt: skip
 """Columns of `large_fact` that an unpacked fact has by the same names."""

@@ -10,8 +10,16 @@ from perdure.errors import StoreCorrupt, StoreError
 from perdure.stores.postgres.connections import SCHEMA_NAME, Connections, Db, select
 from perdure.stores.sql.schema import check_version, parse_tables
 
-SCHEMA = 2
+SCHEMA = 3
 """The schema of 0.1.0."""
+_BEFORE = 2
+"""The schema that `_UPGRADE` makes this one of."""
+_UPGRADE = f"""
+ALTER TABLE {SCHEMA_NAME}.fact ADD COLUMN listener TEXT NOT NULL DEFAULT '',
+  ADD COLUMN asked TEXT NOT NULL DEFAULT '', ADD COLUMN dates TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE {SCHEMA_NAME}.large_fact ADD COLUMN question BIGINT NOT NULL DEFAULT 0;
+UPDATE {SCHEMA_NAME}.schema_version SET version = {SCHEMA};
+"""
 ADVISORY_CLASS = 0x50455244
 """The first key of our advisory locks ("PERD")."""
 _DRIVER_TYPES = {
@@ -42,17 +50,20 @@ def prepare(connections: Connections) -> None:
     """Create the tables where there are none, in one transaction, one process at a time."""
     with connections.errors:
         with connections.reading() as db:
-            if _has_tables(db, connections.address.shown):
+            if _version(db, connections.address.shown) == SCHEMA:
                 return
         with connections.writing() as db:
             select(db, "SELECT pg_advisory_xact_lock(?::integer, 0)", ADVISORY_CLASS)
-            if not _has_tables(db, connections.address.shown):
+            version = _version(db, connections.address.shown)
+            if not version:
                 db.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA_NAME}".encode())
                 db.execute(schema().encode())
+            elif version == _BEFORE:
+                db.execute(_UPGRADE.encode())
 
 
-def _has_tables(db: Db, where: str) -> bool:
-    """Return whether the database has this schema, False where it has none; raise for every other."""
+def _version(db: Db, where: str) -> int:
+    """Return SCHEMA, 0 where there are no tables, or the schema before; raise for every other."""
     query = (
         "SELECT current_setting('server_encoding'), to_regclass(?), EXISTS ("
         "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(?)::oid AND relkind = 'r')"
@@ -63,9 +74,11 @@ def _has_tables(db: Db, where: str) -> bool:
     if table is None:
         if has_tables:
             raise StoreCorrupt(f"{where}: the schema {SCHEMA_NAME} holds tables that are not Perdure's")
-        return False
+        return 0
     rows = select(db, f"SELECT version FROM {SCHEMA_NAME}.schema_version")
     if len(rows) != 1 or rows[0][0] < 1:
         raise StoreCorrupt(f"{where}: the schema {SCHEMA_NAME} has no version; restore it from a copy")
-    check_version(where, int(rows[0][0]), SCHEMA)
-    return True
+    version = int(rows[0][0])
+    if version != _BEFORE:
+        check_version(where, version, SCHEMA)
+    return version

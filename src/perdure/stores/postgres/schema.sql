@@ -85,7 +85,10 @@ CREATE TABLE fact (
   ordinal BIGINT NOT NULL,
   source_text TEXT NOT NULL,
   speaker TEXT NOT NULL,
+  listener TEXT NOT NULL DEFAULT '',
+  asked TEXT NOT NULL DEFAULT '',
   context TEXT NOT NULL,
+  dates TEXT NOT NULL DEFAULT '[]',            -- JSON list of [words, date that they mean]
   occurred_start TEXT,
   occurred_end TEXT,
   mentioned_at TEXT,
@@ -315,6 +318,7 @@ CREATE TABLE large_fact (
   tier BIGINT NOT NULL,
   classification BIGINT NOT NULL,
   unsure BIGINT NOT NULL,
+  question BIGINT NOT NULL DEFAULT 0,
   recorded BIGINT NOT NULL,
   retired BIGINT NOT NULL,
   valid_from BIGINT NOT NULL,
@@ -406,4 +410,4 @@ CREATE UNIQUE INDEX content_key_scope ON content_key (bank, scope);
 CREATE TABLE schema_version (
   version BIGINT NOT NULL
 );
-INSERT INTO schema_version (version) VALUES (2);
+INSERT INTO schema_version (version) VALUES (3);

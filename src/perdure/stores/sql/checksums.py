@@ -16,8 +16,10 @@ from perdure.stores.sql.columns import DOCUMENT, FACT, FACT_ROW, Values
 
 _COUNTED = frozenset({"relevance", "emotion", "confidence", "proof_count"})
 """Columns of facts that are weights and counts, not content."""
+_DERIVED = frozenset({"listener", "asked", "dates"})
+"""Columns of facts that are read from the text again when a document is reprocessed."""
 _SET_BY_STORE = frozenset({"created_at", "updated_at"})
-FACT_CONTENT = tuple(name for name in FACT if name not in _COUNTED)
+FACT_CONTENT = tuple(name for name in FACT if name not in _COUNTED | _DERIVED)
 DOCUMENT_CONTENT = tuple(name for name in DOCUMENT if name not in _SET_BY_STORE)
 _fact_content = itemgetter(*(FACT_ROW.index(name) for name in FACT_CONTENT))
 _document_content = itemgetter(*(DOCUMENT.index(name) for name in DOCUMENT_CONTENT))

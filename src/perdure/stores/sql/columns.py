@@ -18,7 +18,7 @@ from perdure.errors import InvalidInput
 from perdure.ports.embedder import Matrix, Vector
 
 FACT = (
-    "id", "text", "type", "document_id", "chunk_id", "ordinal", "source_text", "speaker", "context",
+    "id", "text", "type", "document_id", "chunk_id", "ordinal", "source_text", "speaker", "listener", "asked", "context", "dates",
     "occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to", "recorded_at", "retired_at",
     "end_recorded_at", "superseded_by", "invalidated_at", "invalid_reason", "subject", "relation", "object", "metadata", "topic", "tier",
     "classification", "trust", "credibility", "relevance", "emotion", "emotion_tags", "confidence", "expires_at",
@@ -83,6 +83,10 @@ def strings(text: str) -> tuple[str, ...]:
     return () if text == "[]" else tuple(json.loads(text))
 
 
+def _pairs(text: str) -> tuple[tuple[str, ...], ...]:
+    return () if text == "[]" else tuple(map(tuple, json.loads(text)))
+
+
 def mapping(text: str) -> dict[str, Any]:
     """Return a stored JSON object."""
     return {} if text == "{}" else json.loads(text)
@@ -108,13 +112,14 @@ _TIMES = ("_at", "_start", "_end", "_seen", "valid_from", "valid_to")
 _READ: dict[str, Callable[[Any], object]] = {
     **dict.fromkeys(("metadata", "settings", "body", "terms"), mapping),
     **dict.fromkeys(("emotion_tags", "flags", "aliases", "words"), strings),
+    "dates": _pairs,
     "recall_times": lambda text: tuple(map(datetime.fromisoformat, strings(text))),
     "is_agent": bool,
 }
 """What makes a field's value of what is stored; other columns but times hold the value itself."""
 _WRITE: dict[str, Callable[[Any], object]] = {
     **{name: partial(_mapping_json, name) for name in ("metadata", "settings", "body", "terms")},
-    **{name: partial(to_json, name) for name in ("emotion_tags", "flags", "aliases", "words")},
+    **{name: partial(to_json, name) for name in ("emotion_tags", "flags", "aliases", "words", "dates")},
     "recall_times": lambda times: to_json("recall_times", [time.isoformat() for time in times]),
     "type": str,
     "tier": str,
@@ -201,6 +206,7 @@ _FACT_JSON: dict[str, Callable[[Any], object]] = {
     "metadata": dict,
     "emotion_tags": tuple,
     "flags": tuple,
+    "dates": lambda pairs: tuple(map(tuple, pairs)),
     "recall_times": lambda times: tuple(map(datetime.fromisoformat, times)),
 }
 shared_moment = lru_cache(maxsize=4096)(moment)

@@ -13,21 +13,33 @@ from perdure.stores.sqlite.rows import fill_cache
 
 APPLICATION_ID = 0x50455244
 """Marks a SQLite file as Perdure's ("PERD")."""
-SCHEMA = 6
+SCHEMA = 7
 """The schema of 0.1.0. Lower numbers belong to files that were written before it."""
+_BEFORE = 6
+"""The schema that `_UPGRADE` makes this one of."""
+_UPGRADE = (
+    "ALTER TABLE fact ADD COLUMN listener TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE fact ADD COLUMN asked TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE fact ADD COLUMN dates TEXT NOT NULL DEFAULT '[]'",
+    f"PRAGMA user_version = {SCHEMA}",
+)
 
 
 def prepare(connection: sqlite3.Connection, path: str) -> None:
-    """Create the tables of an empty file and fill a missing index cache, in one transaction.
+    """Create the tables of an empty file, upgrade those of the schema before, fill a missing index cache, in one transaction.
 
     Raise StoreVersion or StoreCorrupt for any other file and leave it as it is.
     """
-    if _version(connection, path) == SCHEMA and not _lacks_cache(connection):
+    if _version(connection, path, upgrading=True) == SCHEMA and not _lacks_cache(connection):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if not _version(connection, path):
+        version = _version(connection, path, upgrading=True)
+        if not version:
             create(connection)
+        elif version == _BEFORE:
+            for statement in _UPGRADE:
+                connection.execute(statement)
         if _lacks_cache(connection):
             fill_cache(connection)
         connection.execute("COMMIT")
@@ -72,8 +84,8 @@ def _lacks_cache(connection: sqlite3.Connection) -> bool:
     return bool(facts) and (first is None or first[0] != PACKED_FORMAT)
 
 
-def _version(connection: sqlite3.Connection, path: str) -> int:
-    """Return SCHEMA, or 0 for an empty file; raise for every other file."""
+def _version(connection: sqlite3.Connection, path: str, *, upgrading: bool = False) -> int:
+    """Return SCHEMA, 0 for an empty file, or the schema before where that is upgraded; raise for every other file."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
@@ -82,5 +94,7 @@ def _version(connection: sqlite3.Connection, path: str) -> int:
         return 0
     if version < 1:
         raise StoreCorrupt(f"{path} has schema {version}, which there never was; restore it from a copy")
+    if upgrading and version == _BEFORE:
+        return _BEFORE
     check_version(path, version, SCHEMA)
     return SCHEMA

@@ -83,7 +83,10 @@ CREATE TABLE fact (
   ordinal INTEGER NOT NULL,
   source_text TEXT NOT NULL,
   speaker TEXT NOT NULL,
+  listener TEXT NOT NULL DEFAULT '',
+  asked TEXT NOT NULL DEFAULT '',
   context TEXT NOT NULL,
+  dates TEXT NOT NULL DEFAULT '[]',            -- JSON list of [words, date that they mean]
   occurred_start TEXT,
   occurred_end TEXT,
   mentioned_at TEXT,

@@ -1,0 +1,204 @@
+"""Changes: which older fact a new one ends, and on which axis of time.
+
+Words are not judged here. Facts are paired by a relation with one value at a time, which a caller or a language model states,
+by a language model's proposal, or by a trained judge; order of time, trust and who speaks of whom decide which of a pair ends.
+Whatever is not sure ends nothing: what is current is decided when it is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from perdure.domain.fact import INSTRUCTION, PLANNED, QUESTION, UNSURE_DATE, Fact
+from perdure.domain.filter import Filter
+from perdure.ports.extractor import Replacement
+from perdure.ports.probe import SemanticProbe
+from perdure.ports.store import NewFact, Reading, Selection
+from perdure.retain.commit import Closure
+from perdure.text.names import normal_name
+from perdure.text.relations import is_single_valued, same_value
+from perdure.text.voice import voice_of
+
+CURRENT_VALUES = 50
+"""Facts of one subject and relation that are looked at, the newest first."""
+AHEAD = timedelta(days=1)
+"""What was said or holds from further ahead than this closes nothing: clocks and dates go wrong."""
+CORRECTED_WITHIN = timedelta(days=30)
+"""What was said longer ago is not taken back any more: it changed, whatever the words."""
+EARLIER_STATEMENTS = 8
+"""Earlier facts that a judge compares a new one with: the nearest in meaning."""
+CERTAIN = 0.95
+"""Probability from which on a judged change is believed."""
+_START_OF_TIME = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a later statement does to an earlier one, as probabilities."""
+
+    ends: float
+    """The earlier was so and no longer is."""
+    corrects: float
+    """The earlier never was so."""
+    same: float
+    """Both say the same."""
+
+
+class EffectJudge(Protocol):
+    """Judges what later statements do to earlier ones."""
+
+    def judge_effects(self, pairs: Sequence[tuple[Fact, Fact]]) -> Sequence[Effect]:
+        """Return the effect of each pair (earlier, later)."""
+
+
+def find_closures(
+    reading: Reading,
+    added: Sequence[NewFact],
+    now: datetime,
+    *,
+    proposals: Mapping[str, Sequence[Replacement]] | None = None,
+    judge: EffectJudge | None = None,
+) -> list[Closure]:
+    """Return the ends that the new facts put to older ones, stored or new; `proposals` are an extractor's, by new fact."""
+    new = [one.fact for one in added if _is_usable(one.fact, now)]
+    first: dict[str, Closure] = {}
+    for closure in (
+        *_by_relation(reading, new, now),
+        *_proposed(reading, new, proposals or {}, now),
+        *(_judged(reading, added, now, judge) if judge is not None else ()),
+    ):
+        first.setdefault(closure.fact_id, closure)
+    return list(first.values())
+
+
+def _by_relation(reading: Reading, new: Sequence[Fact], now: datetime) -> Iterator[Closure]:
+    """Yield the ends of values of relations that have one at a time: each is ended by the first later one that differs."""
+    stating = [fact for fact in new if fact.subject and fact.object and is_single_valued(fact.relation or "")]
+    fresh = {fact.id for fact in stating}
+    everything = Filter(include_closed=True, include_expired=True).at(now)
+    for subject, relation in sorted(
+        {(normal_name(fact.subject or ""), fact.relation or "") for fact in stating}
+    ):
+        own = [fact for fact in stating if _states(fact, subject, relation)]
+        selections = [
+            Selection(where=everything, subject=name, relation=relation, limit=CURRENT_VALUES)
+            for name in sorted({fact.subject or "" for fact in own})
+        ]
+        stored = [fact for selection in selections for fact in reading.browse(selection).facts]
+        own += [
+            fact
+            for fact in stored
+            if fact.is_open and fact.valid_to is None and _is_usable(fact, now) and fact.object
+        ]
+        ordered = sorted(own, key=lambda fact: (_since(fact), fact.id in fresh, fact.ordinal, fact.id))
+        for index, fact in enumerate(ordered):
+            later = next(
+                (
+                    one
+                    for one in ordered[index + 1 :]
+                    if not same_value(one.object or "", fact.object or "") and _may_close(one, fact)
+                ),
+                None,
+            )
+            if later is not None and (later.id in fresh or fact.id in fresh):
+                yield _close(fact, later, now, corrects=False)
+
+
+def _states(fact: Fact, subject: str, relation: str) -> bool:
+    return normal_name(fact.subject or "") == subject and fact.relation == relation
+
+
+def _proposed(
+    reading: Reading, new: Sequence[Fact], proposals: Mapping[str, Sequence[Replacement]], now: datetime
+) -> Iterator[Closure]:
+    """Yield the ends that an extractor proposes: it pairs two statements of one thing, which is later is decided here."""
+    named = dict.fromkeys(one.fact_id for own in proposals.values() for one in own)
+    stored = {fact.id: fact for fact in reading.facts(list(named)) if _may_end(fact, now)} if named else {}
+    for fact in new:
+        for proposal in proposals.get(fact.id, ()):
+            other = stored.get(proposal.fact_id)
+            if other is None or fact.source_text.rstrip().endswith("?"):
+                continue
+            earlier, later = (other, fact) if _said(other) <= _said(fact) else (fact, other)
+            if _may_close(later, earlier) and _speaks_of_its_time(later, earlier):
+                recent = _said(later) - _said(earlier) <= CORRECTED_WITHIN
+                yield _close(earlier, later, now, corrects=proposal.corrects and later is fact and recent)
+
+
+def _judged(
+    reading: Reading, added: Sequence[NewFact], now: datetime, judge: EffectJudge
+) -> Iterator[Closure]:
+    """Yield the ends of which the judge is nearly certain, among the facts nearest in meaning."""
+    current = Filter(questions=False).at(now)
+    pairs: list[tuple[Fact, Fact]] = []
+    for one in added:
+        vector = one.features.vectors.get("fact")
+        if vector is None or not _is_usable(one.fact, now) or one.fact.is_planned:
+            continue
+        hits = reading.search(SemanticProbe(vector), current, EARLIER_STATEMENTS)
+        near = reading.facts([hit.fact_id for hit in hits])
+        pairs += [(fact, one.fact) for fact in near if _may_end(fact, now) and _said(fact) <= _said(one.fact)]
+    pairs = [(earlier, later) for earlier, later in pairs if _may_close(later, earlier)]
+    for (earlier, later), effect in zip(pairs, judge.judge_effects(pairs) if pairs else (), strict=True):
+        if max(effect.ends, effect.corrects) >= CERTAIN:
+            yield _close(earlier, later, now, corrects=effect.corrects > effect.ends)
+
+
+def _may_end(fact: Fact, now: datetime) -> bool:
+    """Return whether a stored fact is open and was not recorded by a clock ahead of this one."""
+    ahead = fact.recorded_at is not None and fact.recorded_at > now + AHEAD
+    return fact.is_open and fact.valid_to is None and _is_usable(fact, now) and not ahead
+
+
+def _is_usable(fact: Fact, now: datetime) -> bool:
+    """Return whether a fact is neither an order nor a question to the agent, and not said or true from far ahead."""
+    moments = [moment for moment in (fact.mentioned_at, fact.valid_from) if moment is not None]
+    stated = INSTRUCTION not in fact.flags and QUESTION not in fact.flags
+    return stated and all(moment <= now + AHEAD for moment in moments)
+
+
+def _may_close(later: Fact, earlier: Fact) -> bool:
+    """Return whether a later statement has the standing to end an earlier one.
+
+    Lower trust never closes higher, a plan closes nothing, and what people said of themselves is not closed by others.
+    """
+    if later.trust < earlier.trust or PLANNED in later.flags:
+        return False
+    if earlier.speaker and not earlier.subject:
+        return later.speaker == earlier.speaker
+    subject = normal_name(earlier.subject or "")
+    return not (_said_by(earlier, subject) and not _said_by(later, subject))
+
+
+def _speaks_of_its_time(later: Fact, earlier: Fact) -> bool:
+    """Return whether a later statement does not only tell of a time long before the earlier one was said."""
+    over = later.occurred_end if UNSURE_DATE not in later.flags else None
+    return over is None or over >= _said(earlier) - CORRECTED_WITHIN
+
+
+def _said_by(fact: Fact, subject: str) -> bool:
+    voice = voice_of(fact.speaker)
+    return voice is not None and normal_name(voice.name) == subject
+
+
+def _said(fact: Fact) -> datetime:
+    return fact.mentioned_at or fact.recorded_at or _START_OF_TIME
+
+
+def _since(fact: Fact) -> datetime:
+    """Return when a statement began to hold."""
+    return fact.valid_from or _said(fact)
+
+
+def _close(fact: Fact, by: Fact, now: datetime, *, corrects: bool) -> Closure:
+    """Return the end of a fact: a change ends it when the other began to hold, a correction takes it back from now on."""
+    if corrects:
+        return Closure(fact_id=fact.id, retired_at=max(now, fact.recorded_at or now), superseded_by=by.id)
+    end = by.valid_from or by.occurred_start or by.mentioned_at or now
+    start = fact.valid_from
+    return Closure(
+        fact_id=fact.id, valid_to=max(end, start) if start is not None else end, superseded_by=by.id
+    )
