@@ -1,4 +1,4 @@
-"""HTML: headings, paragraphs, lists, tables and code, without scripts, styles and navigation."""
+"""HTML and SVG as text: headings, paragraphs, lists, tables and code, without scripts, styles and navigation."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ _READ = frozenset({"title", "desc", "text"})
 
 def read_svg(data: bytes, name: str) -> FileText:
     """Read the words of a drawing, one element a line."""
-    reader = _Reader()
+    reader = _SvgReader()
     reader.feed(decode(data, name))
     reader.close()
     texts = [(tag, " ".join(text.split())) for tag, text in reader.texts if text.strip()]
@@ -159,7 +159,7 @@ def read_svg(data: bytes, name: str) -> FileText:
     return FileText(text="\n".join(dict.fromkeys(text for _, text in texts)), title=title)
 
 
-class _Reader(HTMLParser):
+class _SvgReader(HTMLParser):
     """Collects the text of the elements that hold words; `tspan` and the like stand inside them."""
 
     def __init__(self) -> None:
