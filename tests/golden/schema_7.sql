@@ -116,8 +116,8 @@ CREATE TABLE fact (
   ordinal INTEGER NOT NULL,
   source_text TEXT NOT NULL,
   speaker TEXT NOT NULL,
-  listener TEXT NOT NULL DEFAULT '',
-  asked TEXT NOT NULL DEFAULT '',
+  listener TEXT NOT NULL DEFAULT '',           -- to whom it was said
+  asked TEXT NOT NULL DEFAULT '',              -- the question that a short answer needs
   context TEXT NOT NULL,
   dates TEXT NOT NULL DEFAULT '[]',            -- JSON list of [words, date that they mean]
   occurred_start TEXT,

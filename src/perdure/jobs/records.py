@@ -69,6 +69,7 @@ class StoredOperation:
     operation: Operation
     """`done` counts whole steps."""
     digest: str
+    """What tells equal work; empty once something of the bank was erased after it ended."""
     steps: int
     next_step: int = 0
     partial: int = 0
@@ -262,8 +263,13 @@ def scrub(tx: Records, document_ids: Collection[str]) -> bool:
             operation, touched = replace(operation, document_id=None), True
         if touched:
             error = None if operation.error is None else ERROR_ERASED
-            put_operation(tx, replace(stored, operation=replace(operation, error=error)))
+            operation = replace(operation, error=error)
+            put_operation(
+                tx, replace(stored, operation=operation, digest="" if operation.finished else stored.digest)
+            )
             scrubbed_any = True
+        elif operation.finished and stored.digest:
+            put_operation(tx, replace(stored, digest=""))
     return scrubbed_any
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,11 +14,8 @@ from perdure.domain.fact import INSTRUCTION, Fact, FactType
 from perdure.domain.filter import Filter
 from perdure.domain.observation import fingerprint, is_fresh, read_scope_rule, scopes_of
 from perdure.domain.time import AsOf
-from perdure.errors import InvalidInput
 from perdure.ports.embedder import Vector
-from perdure.reflect.consolidate import split_poison
 from perdure.reflect.observations.compose import Profile, compose, is_source
-from perdure.reflect.observations.wording import listed, relation_clause
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
@@ -54,12 +50,6 @@ def test_values_of_one_relation_are_one_clause_with_all_their_facts() -> None:
     assert composed.text.startswith("Ann: likes rain, jazz and tea.")
 
 
-def test_proofs_of_a_clause_count_every_statement() -> None:
-    composed = profile([replace(LIKES[0], proof_count=4), *LIKES[1:]])
-    assert composed is not None
-    assert composed.clauses[0].proofs == 6
-
-
 def test_two_values_of_a_single_valued_relation_are_no_part_of_a_profile() -> None:
     homes = [
         fact(n, f"Ann lives in {city}.", subject="Ann", relation="lives_in", object=city)
@@ -70,48 +60,12 @@ def test_two_values_of_a_single_valued_relation_are_no_part_of_a_profile() -> No
     assert not any("lives in" in clause.text and len(clause.fact_ids) > 1 for clause in composed.clauses)
 
 
-@pytest.mark.parametrize(
-    ("relation", "objects", "clause"),
-    [
-        ("lives_in", ["Lisbon"], "lives in Lisbon"),
-        ("favourite_colour", ["green"], "favourite colour: green"),
-        ("allergic_to", ["nuts", "milk"], "allergic to nuts and milk"),
-        ("partner", ["Tom"], "partner: Tom"),
-    ],
-)
-def test_a_relation_reads_as_a_clause(relation: str, objects: list[str], clause: str) -> None:
-    assert relation_clause(relation, objects) == clause
-
-
-def test_lists_are_joined_by_commas_and_one_and() -> None:
-    assert [listed(values) for values in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
-        "", "a", "a and b", "a, b and c",
-    ]  # fmt: skip
-
-
-def test_sentences_that_are_alike_stand_for_each_other_once() -> None:
-    facts = [fact(n) for n in range(6)]
-    near, far = np.array([1.0, 0.0], np.float32), np.array([0.6, 0.8], np.float32)
-    vectors = {one.id: near for one in facts[:5]} | {facts[5].id: far}
-    composed = profile(facts, vectors=vectors, max_tokens=14)
-    assert composed is not None
-    assert facts[5].id in composed.source_ids
-
-
 def test_orders_to_the_agent_and_thoughts_are_no_sources() -> None:
     assert is_source(fact(1))
     assert not is_source(fact(1, flags=(INSTRUCTION,)))
     assert not is_source(fact(1, type=FactType.OBSERVATION))
     assert not is_source(fact(1, type=FactType.OPINION, source_fact_ids=("f002",)))
     assert is_source(fact(1, type=FactType.OPINION))
-
-
-def test_questions_and_quotations_are_no_sentences() -> None:
-    composed = profile(
-        [*LIKES, fact(7, 'Ann asked Bob: "Where do you live?"'), fact(8, "What does Ann drink?")]
-    )
-    assert composed is not None
-    assert {"f007", "f008"}.isdisjoint(composed.source_ids)
 
 
 def test_what_would_rest_on_one_fact_is_no_profile() -> None:
@@ -184,21 +138,3 @@ def test_scopes_follow_the_rule() -> None:
     assert scopes_of({"b", "a"}, "shared") == ((),)
     assert set(scopes_of({"b", "a"}, "all_combinations")) == {("a",), ("b",), ("a", "b")}
     assert scopes_of({"x"}, read_scope_rule([["team", "a"], []])) == (("a", "team"), ())
-
-
-@pytest.mark.parametrize("rule", ["everything", 3, [], ["a"], [[1]], [[" "]], None])
-def test_what_is_no_rule_is_refused(rule: object) -> None:
-    with pytest.raises(InvalidInput, match="observation_scopes"):
-        read_scope_rule(rule)
-
-
-@given(st.lists(st.integers(0, 30), unique=True), st.sets(st.integers(0, 30)))
-def test_only_what_fails_alone_is_set_aside(items: list[int], poison: set[int]) -> None:
-    def work(some: Any) -> list[int]:
-        if poison.intersection(some):
-            raise ValueError("poison")
-        return list(some)
-
-    parts, failed = split_poison(items, work)
-    assert failed == [item for item in items if item in poison]
-    assert [item for part in parts for item in part] == [item for item in items if item not in poison]

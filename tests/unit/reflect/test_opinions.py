@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
-from perdure import AsOf, AsyncPerdure, FactType, InvalidInput, NotFound
+from perdure import AsOf, FactType, InvalidInput, NotFound
 from perdure.domain.opinion import EvidenceLabel
-from perdure.domain.record import Record
 from perdure.reflect.opinions.forming import assess_facts
+from tests.support.ending import end_fact
 from tests.unit.reflect.thinking import BANK, Thinking, day
 
 
@@ -65,7 +63,7 @@ def test_the_agents_belief_moves_with_what_others_say_of_the_same(bank: Thinking
 
 
 def test_what_was_said_before_the_belief_counts_too(bank: Thinking) -> None:
-    bank.say(1, "Python is easier to learn than Rust.", "Bob")
+    bank.say(1, "Honestly, Python is easier to learn than Rust.", "Bob")
     bank.say(2, "I think that Python is easier to learn than Rust.", "assistant")
     assert bank.opinions() == ["Python is easier to learn than Rust (c = 0.72)"]
 
@@ -86,8 +84,9 @@ def test_contradictions_tone_it_down_until_the_opposite_is_surer(bank: Thinking)
 
 
 def test_a_superseded_preference_leaves_the_fold_and_is_there_as_of_then(bank: Thinking) -> None:
-    bank.say(1, "I prefer morning meetings.")
-    bank.say(30, "I prefer afternoon meetings now.")
+    (old,) = bank.say(1, "I prefer morning meetings.")
+    (new,) = bank.say(30, "I prefer afternoon meetings now.")
+    end_fact(bank.engine, BANK, old, new, day(30))
     assert bank.opinions() == ["Ann prefers afternoon meetings (c = 0.85)"]
     assert bank.opinions(day(10)) == ["Ann prefers morning meetings (c = 0.85)"]
 
@@ -145,30 +144,6 @@ def test_a_banks_rates_act_at_once(bank: Thinking) -> None:
         bank.engine.banks.configure(BANK, settings={"opinion_gamma": 9})
 
 
-def test_a_preference_words_what_likings_had_made(bank: Thinking) -> None:
-    bank.say(1, "I love tea.")
-    bank.say(2, "I enjoy tea.")
-    bank.say(3, "I prefer tea.")
-    assert bank.only().statement == "Ann prefers tea"
-    assert bank.engine.facts.get(BANK, bank.only().id).text == "Ann prefers tea"
-
-
-def test_opinions_of_a_subject_by_name_alias_and_id(bank: Thinking) -> None:
-    bank.say(1, "I prefer tea.")
-    bank.say(1, "I prefer coffee.", "Bob")
-    (ann,) = bank.engine.entities.list(BANK, name="Ann")
-    for subject in ("Ann", "ann", ann.id):
-        assert [one.statement for one in bank.engine.opinions.list(BANK, subject)] == ["Ann prefers tea"]
-    assert bank.engine.opinions.list(BANK, "Zoe") == []
-
-
-def test_least_confidence_is_a_share(bank: Thinking) -> None:
-    bank.say(1, "I prefer tea.")
-    assert bank.engine.opinions.list(BANK, min_confidence=0.9) == []
-    with pytest.raises(InvalidInput, match="min_confidence"):
-        bank.engine.opinions.list(BANK, min_confidence=3)
-
-
 def test_facts_of_other_tags_neither_form_nor_move_an_opinion(bank: Thinking) -> None:
     bank.say(1, "I prefer tea.", tags=["private"])
     bank.say(2, "I dislike tea.")
@@ -221,33 +196,6 @@ def test_a_prompt_tells_how_sure_an_opinion_is(bank: Thinking) -> None:
     assert "Ann prefers tea (opinion, confidence 0.85" in bank.engine.prompt(BANK, "tea", types=["opinion"])
 
 
-def test_opinions_are_found_by_meaning_like_any_fact() -> None:
-    bank = Thinking(embedder="hashing")
-    bank.say(1, "I prefer green tea.")
-    with bank.engine._store.reading(BANK) as reading:
-        features = reading.features([bank.only().id])[bank.only().id]
-    assert set(features.vectors) == {"fact", "context"}
-    assert features.dedupe_key == "", "what somebody says never becomes a proof of an opinion"
-
-
 def test_an_opinion_is_as_secret_as_its_most_secret_support(bank: Thinking) -> None:
     bank.say(1, "I prefer tea.", classification=2)
     assert bank.engine.facts.get(BANK, bank.only().id).classification == 2
-
-
-def test_a_record_that_is_broken_is_not_taken_for_an_opinion(bank: Thinking) -> None:
-    bank.engine.records.save(Record(kind="opinion", id="x", bank=BANK, body={"subject": "Ann"}))
-    with pytest.raises(KeyError):
-        bank.engine.opinions.list(BANK)
-
-
-def test_the_asynchronous_engine_has_the_same_verbs(bank: Thinking) -> None:
-    bank.say(1, "I prefer tea.")
-
-    async def ask() -> list[str]:
-        memory = AsyncPerdure(bank.engine)
-        (one,) = await memory.opinions.list(BANK, "Ann")
-        assert (await memory.opinions.form(BANK)).formed == ()
-        return [str(one), str(await memory.opinions.get(BANK, one.id))]
-
-    assert asyncio.run(ask()) == ["Ann prefers tea (c = 0.85)"] * 2

@@ -75,7 +75,7 @@ def find_mentions(
         start = text.find(name, mention.start)
         if not name or start < 0 or any(start < last and first < start + len(name) for first, last in known):
             continue
-        if _is_name(name, text, start, language):
+        if _is_name(name, mention.type, text, start, language):
             mentions.append(Mention(name, _type(name, mention.type, text, start), start, start + len(name)))
     return _without_overlaps(mentions)
 
@@ -96,7 +96,7 @@ def clean_name(name: str) -> str:
     return "" if normal_name(bare) in _NO_NAME or bare.islower() or _FRAGMENT.search(bare) else bare
 
 
-def _is_name(name: str, text: str, start: int, language: str) -> bool:
+def _is_name(name: str, tagged: str, text: str, start: int, language: str) -> bool:
     """Return whether what an English tagger took for a name likely is one: no shouted and no common word."""
     words = name.split()
     if name.isupper():
@@ -109,7 +109,7 @@ def _is_name(name: str, text: str, start: int, language: str) -> bool:
     if len(words) > 1:
         return True
     lower = re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", text)
-    return lower is None and _OPENING.search(text[:start]) is None
+    return lower is None and (tagged != "concept" or _OPENING.search(text[:start]) is None)
 
 
 def _type(name: str, tagged: str, text: str, start: int) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from perdure.domain.fact import INSTRUCTION, Fact, FactType
 from perdure.domain.opinion import Polarity
+from perdure.domain.statement import is_verbatim
 from perdure.recall.beliefs import BeliefKind
 from perdure.text.names import normal_name
 from perdure.text.sentence import folded
@@ -216,6 +217,9 @@ def _voices(fact: Fact) -> Iterator[tuple[str, bool]]:
 
     Words that the speaker did not quote are the speaker's own, though the fact has them in quotation marks.
     """
+    if is_verbatim(fact):
+        yield fact.text, True
+        return
     whole = _OWN_WORDS.match(fact.text)
     if whole is None or not _is_speaker(whole["name"], fact) or _QUOTED.search(fact.source_text or '"'):
         yield fact.text, False

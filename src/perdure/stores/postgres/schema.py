@@ -13,13 +13,7 @@ from perdure.stores.sql.schema import check_version, parse_tables
 SCHEMA = 3
 """The schema of 0.1.0."""
 _BEFORE = 2
-"""The schema that `_UPGRADE` makes this one of."""
-_UPGRADE = f"""
-ALTER TABLE {SCHEMA_NAME}.fact ADD COLUMN listener TEXT NOT NULL DEFAULT '',
-  ADD COLUMN asked TEXT NOT NULL DEFAULT '', ADD COLUMN dates TEXT NOT NULL DEFAULT '[]';
-ALTER TABLE {SCHEMA_NAME}.large_fact ADD COLUMN question BIGINT NOT NULL DEFAULT 0;
-UPDATE {SCHEMA_NAME}.schema_version SET version = {SCHEMA};
-"""
+"""The schema that upgrade.sql makes this one of."""
 ADVISORY_CLASS = 0x50455244
 """The first key of our advisory locks ("PERD")."""
 _DRIVER_TYPES = {
@@ -32,9 +26,9 @@ _DRIVER_TYPES = {
 }
 
 
-def schema() -> str:
-    """Return the schema as SQL."""
-    return files("perdure.stores.postgres").joinpath("schema.sql").read_text(encoding="utf-8")
+def schema(name: str = "schema.sql") -> str:
+    """Return the schema as SQL, or the upgrade to it."""
+    return files("perdure.stores.postgres").joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
@@ -59,7 +53,7 @@ def prepare(connections: Connections) -> None:
                 db.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA_NAME}".encode())
                 db.execute(schema().encode())
             elif version == _BEFORE:
-                db.execute(_UPGRADE.encode())
+                db.execute(schema("upgrade.sql").encode())
 
 
 def _version(db: Db, where: str) -> int:

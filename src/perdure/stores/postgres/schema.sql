@@ -1,4 +1,4 @@
--- Schema 2 of PostgreSQL: the tables of schema 6 of SQLite, with the same names and columns. In every table `bank` is a
+-- Schema 3 of PostgreSQL: the tables of schema 7 of SQLite, with the same names and columns. In every table `bank` is a
 -- bank's number and `fact` a fact's number in that bank. Times are ISO 8601 text with the offset that they were given with,
 -- JSON is text: timestamptz and jsonb would not give back what was written. Keys sort by bytes, whatever the locale.
 

@@ -1,4 +1,4 @@
--- Schema 6. In every table `bank` is a bank's number and `fact` a fact's number in that bank. Times are ISO 8601 text.
+-- Schema 7. In every table `bank` is a bank's number and `fact` a fact's number in that bank. Times are ISO 8601 text.
 
 -- One row per bank. Numbers of facts and changes are allotted here, under the write lock, and never used twice.
 CREATE TABLE bank (
@@ -83,8 +83,8 @@ CREATE TABLE fact (
   ordinal INTEGER NOT NULL,
   source_text TEXT NOT NULL,
   speaker TEXT NOT NULL,
-  listener TEXT NOT NULL DEFAULT '',
-  asked TEXT NOT NULL DEFAULT '',
+  listener TEXT NOT NULL DEFAULT '',           -- to whom it was said
+  asked TEXT NOT NULL DEFAULT '',              -- the question that a short answer needs
   context TEXT NOT NULL,
   dates TEXT NOT NULL DEFAULT '[]',            -- JSON list of [words, date that they mean]
   occurred_start TEXT,
