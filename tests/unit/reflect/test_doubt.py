@@ -15,7 +15,7 @@ from perdure.recall.recipes.default import DEFAULT, FAST
 from perdure.retain.commit import Closure, FactChanges, commit
 from tests.support.ending import end_fact
 from tests.support.memory_store import MemoryStore
-from tests.unit.reflect.thinking import BANK, Thinking
+from tests.unit.reflect.thinking import BANK, Thinking, day
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
