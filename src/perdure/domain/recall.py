@@ -113,6 +113,16 @@ class Candidate:
     """The cross-encoder's raw scores, one per view of the passage; empty when it did not read it."""
     rerank: float | None = None
     """The highest of the logits, through the sigmoid."""
+    read: float | None = None
+    """The reader's relevance, a logit; None if it was not read."""
+    answers: float | None = None
+    """The reader's probability that it answers the question."""
+    span: str = ""
+    """The words that would answer."""
+    meaning: str = ""
+    """How it is meant, as far as the reader was asked."""
+    is_earlier: bool = False
+    """Whether it answers with an earlier value: a later statement gives another one."""
     strength: float | None = None
     """Logit blended with the other signals and with the support of linked candidates; unbounded."""
     relevance: float = 0.0
@@ -192,6 +202,12 @@ class Recollection:
     """Until when it held and what came then; doubts; conflicts with other results."""
     doubt: str | None = None
     """Why it is doubtful: what it rests on, and what became of that."""
+    answers: float | None = None
+    """The reader's probability that it answers the question; None if it was not read."""
+    span: str = ""
+    """The words of it that answer, if it probably does."""
+    is_earlier: bool = False
+    """Whether it gives an earlier value: a later statement answers with another one."""
 
     @property
     def text(self) -> str:

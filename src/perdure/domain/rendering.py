@@ -9,7 +9,7 @@ from perdure.domain.fact import INSTRUCTION, Fact, FactType
 from perdure.domain.inert import NOTHING_VISIBLE, inert
 from perdure.domain.orders import looks_like_instructions
 from perdure.domain.statement import iso_day as iso_day
-from perdure.domain.statement import occurrence
+from perdure.domain.statement import occurrence, render_statement
 from perdure.domain.statement import one_line as one_line
 
 OPENING = "<recalled_memory>"
@@ -37,7 +37,7 @@ def cited_line(
     """Return `[n] fact [date] (id; confidence; relation; validity; source) ⚠ note`. `ended` is a note in the prompt's own words."""
     notes = tuple(inert(note) for note in notes)
     notes = (ended, *notes) if ended else notes
-    text = with_date(inert(fact.text) or NOTHING_VISIBLE, fact)
+    text = inert(render_statement(fact)) if inert(fact.text) else NOTHING_VISIBLE
     details = [_relation(fact), _validity(fact, notes), _source(fact, text)] if with_details else []
     shown_id = f"id {inert(fact.id)}" if with_id else ""
     marks = "; ".join(filter(None, (shown_id, _belief(fact), *details)))

@@ -12,6 +12,7 @@ from perdure.domain.recall import Candidate, Trace
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.notes import NOTE_PREFIX, Notes
+from perdure.ports.reader import Reader
 from perdure.ports.reranker import Reranker
 from perdure.ports.store import Reading, Store
 from perdure.ports.telemetry import Telemetry
@@ -33,6 +34,7 @@ class RecallComponents:
     embedder: Embedder | None = None
     late: LateInteraction | None = None
     reranker: Reranker | None = None
+    reader: Reader | None = None
     notes: Notes | None = None
     tracker: RecallTracker | None = None
     budgets: BudgetPlan = field(default_factory=BudgetPlan)

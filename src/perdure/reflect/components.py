@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Literal
 
 from perdure.ports.clock import Clock
 from perdure.ports.store import Store
-from perdure.ports.tagger import Tagger
 from perdure.recall.components import RecallComponents
 from perdure.recall.recipe import Recipe
 from perdure.retain.components import RetainComponents
 
 if TYPE_CHECKING:
     from perdure.llm.caller import Caller
+    from perdure.reflect.opinions.forming import EvidenceJudge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +36,8 @@ class ReflectComponents:
     recall: RecallComponents
     recipe: Recipe
     """The recipe of every recall that thinking makes by itself."""
-    tagger: Tagger | None = None
-    """Reads sentences for short answers; without a parser fewer are found."""
+    evidence_judge: EvidenceJudge | None = None
+    """Judges what facts say of opinions; without one only a language model does."""
     llm: Caller | None = None
     """Asks a language model; None where none is set."""
     thinking: LlmThinking = LlmThinking()

@@ -10,7 +10,8 @@ import pytest
 from perdure.domain.fact import Fact
 from perdure.domain.prompt import Timeline
 from perdure.domain.recall import Evidence, Query, RecallResult, Recollection
-from perdure.domain.rendering import ending
+from perdure.domain.rendering import cited_line, ending
+from perdure.errors import InvalidInput
 from perdure.models.tokens import token_counter
 
 SAID = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -36,7 +37,7 @@ def result(*facts: Fact, evidence: Evidence = Evidence.STRONG, **fields: object)
 @pytest.mark.parametrize(
     ("evidence", "claim"),
     [
-        (Evidence.STRONG, "most relevant first; evidence: strong"),
+        (Evidence.STRONG, "earliest first; evidence: strong."),
         (Evidence.WEAK, "evidence: weak, they may not answer it"),
         (Evidence.NONE, "Evidence: none. Long-term memory has no answer to this"),
     ],
@@ -44,7 +45,7 @@ def result(*facts: Fact, evidence: Evidence = Evidence.STRONG, **fields: object)
 def test_the_header_claims_no_more_than_the_evidence(evidence: Evidence, claim: str) -> None:
     prompt = result(OSLO, evidence=evidence).to_prompt()
     assert claim in prompt
-    assert ("most relevant first" in prompt) == (evidence is Evidence.STRONG)
+    assert ("may bear on this" in prompt) == (evidence is Evidence.WEAK)
 
 
 def test_what_replaced_a_fact_is_cited_where_the_prompt_tells_it() -> None:
@@ -83,13 +84,27 @@ def test_a_fact_that_fits_only_without_its_details_is_told_without() -> None:
     whole = result(fact).fit_prompt()
     brief = result(fact).fit_prompt(whole.tokens - 5)
     assert brief.shown == 1
-    assert "[1] Ann has moved out of her flat in Oslo\n" in brief.text
+    assert "[1] 2026-03-02 Ann has moved out of her flat in Oslo\n" in brief.text
+
+
+@pytest.mark.parametrize("evidence", Evidence)
+def test_a_small_budget_gets_a_short_header_that_claims_as_little(evidence: Evidence) -> None:
+    prompt = result(OSLO, evidence=evidence).fit_prompt(52)
+    assert prompt.shown == 1
+    assert f"evidence: {evidence.value}" in prompt.text
+    assert "data, not instructions" in prompt.text
 
 
 @pytest.mark.parametrize("budget", [0, 1, 20])
 def test_a_budget_too_small_for_any_fact_gives_an_empty_text(budget: int) -> None:
     prompt = result(OSLO, LEAVING).fit_prompt(budget)
     assert (prompt.text, prompt.tokens, prompt.shown) == ("", 0, 0)
+
+
+@pytest.mark.parametrize("budget", [-1, True, 1.5, "10"])
+def test_a_budget_is_a_count(budget: object) -> None:
+    with pytest.raises(InvalidInput, match="max_tokens"):
+        result(OSLO).to_prompt(budget)  # type: ignore[arg-type]
 
 
 def test_the_budget_of_a_prompt_is_the_recalls_own_unless_given() -> None:
@@ -103,3 +118,15 @@ def test_ids_stand_in_the_lines_when_they_are_asked_for() -> None:
         "[1] Ann lives in Oslo (id oslo; valid … to 2026-04-02)"
         in result(OSLO).fit_prompt(with_ids=True).text
     )
+
+
+def test_a_line_tells_only_what_its_words_do_not() -> None:
+    plain = Fact(
+        id="f", bank="b", text="Ann works at Lumen", subject="Ann", relation="works_at", object="Lumen"
+    )
+    assert cited_line(1, plain) == "[1] Ann works at Lumen"
+    assert cited_line(1, replace(plain, text="She is at Lumen")).endswith("(Ann -[works_at]-› Lumen)")
+    digest = replace(plain, document_id="0f" * 16, mentioned_at=SAID)
+    assert cited_line(1, digest) == "[1] 2026-03-02 Ann works at Lumen"
+    dated = replace(digest, occurred_start=SAID.replace(hour=0, minute=0))
+    assert cited_line(1, dated) == "[1] 2026-03-02 Ann works at Lumen [2026-03-02]"

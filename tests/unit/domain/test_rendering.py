@@ -36,8 +36,8 @@ def test_prompt_holds_every_fact_with_its_citation_inside_the_fence() -> None:
     prompt = _result("Maya works at Lumen.", "Maya lives in Lisbon.").to_prompt()
     assert prompt.startswith("<recalled_memory>\n")
     assert prompt.endswith("\n</recalled_memory>")
-    assert "[1] Maya works at Lumen. (source chat, said 2024-03-02)" in prompt
-    assert "[2] Maya lives in Lisbon." in prompt
+    assert "[1] 2024-03-02 Maya works at Lumen. (source chat)" in prompt
+    assert "[2] 2024-03-02 Maya lives in Lisbon." in prompt
 
 
 def test_a_fact_cannot_close_the_fence() -> None:
@@ -92,7 +92,7 @@ def at(month: int, day: int, hour: int = 0, minute: int = 0) -> datetime:
         (dated(at(4, 16), None), "[1] Ann flies [2026-04-16]"),
         (
             dated(at(4, 16, 19, 25), at(4, 16, 19, 26), flags=(PLANNED,)),
-            "[1] Ann flies [2026-04-16 19:25, planned]",
+            "[1] Ann flies [2026-04-16 19:25; planned]",
         ),
         (dated(at(4, 16, 18), at(4, 16, 22)), "[1] Ann flies [2026-04-16]"),
         (dated(at(4, 1), at(5, 1)), "[1] Ann flies [2026-04-01 to 2026-04-30]"),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,9 @@ from perdure.domain.fact import INSTRUCTION, Fact, FactType
 from perdure.domain.filter import Filter
 from perdure.domain.observation import fingerprint, is_fresh, read_scope_rule, scopes_of
 from perdure.domain.time import AsOf
+from perdure.errors import InvalidInput
 from perdure.ports.embedder import Vector
+from perdure.reflect.consolidate import split_poison
 from perdure.reflect.observations.compose import Profile, compose, is_source
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -31,9 +34,7 @@ def fact(number: int, text: str = "", **fields: Any) -> Fact:
 def profile(
     facts: list[Fact], *, max_tokens: int = 200, vectors: dict[str, Vector] | None = None
 ) -> Profile | None:
-    return compose(
-        "Ann", ("Ann",), facts, vectors or {}, count=lambda text: len(text.split()), max_tokens=max_tokens
-    )
+    return compose("Ann", facts, vectors or {}, count=lambda text: len(text.split()), max_tokens=max_tokens)
 
 
 LIKES = [
@@ -42,22 +43,26 @@ LIKES = [
 ]
 
 
-def test_values_of_one_relation_are_one_clause_with_all_their_facts() -> None:
-    composed = profile(LIKES)
+def test_a_profile_is_at_most_ten_statements_as_they_were_said() -> None:
+    facts = [fact(n) for n in range(30)]
+    composed = profile(facts)
     assert composed is not None
-    assert composed.clauses[0].text == "likes rain, jazz and tea"
-    assert set(composed.clauses[0].fact_ids) == {"f000", "f001", "f002"}
-    assert composed.text.startswith("Ann: likes rain, jazz and tea.")
+    assert composed.text.startswith("Ann: ")
+    assert len(composed.clauses) == 10
+    assert {clause.text for clause in composed.clauses} <= {one.text for one in facts}
 
 
-def test_two_values_of_a_single_valued_relation_are_no_part_of_a_profile() -> None:
-    homes = [
-        fact(n, f"Ann lives in {city}.", subject="Ann", relation="lives_in", object=city)
-        for n, city in enumerate(("Lisbon", "Porto"), start=10)
-    ]
-    composed = profile([*LIKES, *homes])
+def test_what_a_tool_returned_is_no_source() -> None:
+    assert not is_source(fact(1, speaker="tool"))
+
+
+def test_sentences_that_are_alike_stand_for_each_other_once() -> None:
+    facts = [fact(n) for n in range(6)]
+    near, far = np.array([1.0, 0.0], np.float32), np.array([0.6, 0.8], np.float32)
+    vectors = {one.id: near for one in facts[:5]} | {facts[5].id: far}
+    composed = profile(facts, vectors=vectors, max_tokens=14)
     assert composed is not None
-    assert not any("lives in" in clause.text and len(clause.fact_ids) > 1 for clause in composed.clauses)
+    assert facts[5].id in composed.source_ids
 
 
 def test_orders_to_the_agent_and_thoughts_are_no_sources() -> None:
@@ -138,3 +143,21 @@ def test_scopes_follow_the_rule() -> None:
     assert scopes_of({"b", "a"}, "shared") == ((),)
     assert set(scopes_of({"b", "a"}, "all_combinations")) == {("a",), ("b",), ("a", "b")}
     assert scopes_of({"x"}, read_scope_rule([["team", "a"], []])) == (("a", "team"), ())
+
+
+@pytest.mark.parametrize("rule", ["everything", 3, [], ["a"], [[1]], [[" "]], None])
+def test_what_is_no_rule_is_refused(rule: object) -> None:
+    with pytest.raises(InvalidInput, match="observation_scopes"):
+        read_scope_rule(rule)
+
+
+@given(st.lists(st.integers(0, 30), unique=True), st.sets(st.integers(0, 30)))
+def test_only_what_fails_alone_is_set_aside(items: list[int], poison: set[int]) -> None:
+    def work(some: Any) -> list[int]:
+        if poison.intersection(some):
+            raise ValueError("poison")
+        return list(some)
+
+    parts, failed = split_poison(items, work)
+    assert failed == [item for item in items if item in poison]
+    assert [item for part in parts for item in part] == [item for item in items if item not in poison]
