@@ -265,7 +265,7 @@ def _load(path: Path) -> _Pipeline:
 
 
 def _matrix_operations() -> Any:
-    """thinc's operations with matrix products on numpy's BLAS: three times as fast as thinc's own."""
+    """Thinc's operations with matrix products on numpy's BLAS: three times as fast as thinc's own."""
     from thinc.api import NumpyOps
 
     class BlasOps(NumpyOps):  # type: ignore[misc]  # thinc has no types for its Cython class
