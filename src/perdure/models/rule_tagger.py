@@ -71,7 +71,7 @@ def _tag(text: str, known: Gazetteer) -> list[Mention]:
 
 
 def _same_type_per_name(mentions: Sequence[Mention]) -> list[Mention]:
-    """The mentions with one type per name: the first that says more than concept."""
+    """Return the mentions with one type per name: the first that says more than concept."""
     types = {mention.text: mention.type for mention in reversed(mentions) if mention.type != "concept"}
     return [replace(mention, type=types.get(mention.text, mention.type)) for mention in mentions]
 
@@ -79,7 +79,7 @@ def _same_type_per_name(mentions: Sequence[Mention]) -> list[Mention]:
 def _names(
     text: str, span: tuple[int, int], lower: frozenset[str], inner: frozenset[str]
 ) -> Iterator[Mention]:
-    """Runs of capitalised words; at a sentence's start a single word needs a sign that it is a name."""
+    """Yield runs of capitalised words; at a sentence's start a single word needs a sign that it is a name."""
     start, end = span
     shouted = text[start:end].isupper()
     for match in _NAME.finditer(text, start, end):
@@ -93,7 +93,7 @@ def _names(
 
 
 def _trim(name: str, at: int, first: bool, lower: frozenset[str]) -> tuple[str, int]:
-    """The run without plain words at its ends."""
+    """Return the run without plain words at its ends."""
     while name:
         word = name.split(maxsplit=1)[0]
         bare = word.lower().replace("’", "'").strip("-&")

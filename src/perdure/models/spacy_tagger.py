@@ -63,7 +63,7 @@ def choose_tagger(name: str = "auto") -> Tagger:
 
 
 def find_pipeline(names: Sequence[str] = PIPELINES) -> Path | None:
-    """The folder of the first installed English pipeline; nothing is imported to find it."""
+    """Return the folder of the first installed English pipeline; nothing is imported to find it."""
     if importlib.util.find_spec("spacy") is None:
         return None
     for name in names:
@@ -184,7 +184,7 @@ class _Piece(NamedTuple):
                 first = None
 
     def _bare(self, first: int, last: int, kind: str) -> Iterator[tuple[int, int, str]]:
-        """A name of these tokens without greetings, marks and a possessive around it."""
+        """Yield a name of these tokens without greetings, marks and a possessive around it."""
         name = self._text(first, last)
         begin = self.starts[first]
         end = begin + len(name.removesuffix("'s").removesuffix("’s").rstrip(_MARKS))

@@ -72,7 +72,7 @@ def find_marked(text: str) -> list[Mention]:
 
 
 def without_overlaps(*groups: Iterable[Mention]) -> list[Mention]:
-    """The mentions in text order; of two that overlap the longer stays, of equally long ones that of the earlier group."""
+    """Return the mentions in text order; of two that overlap the longer stays, of equally long ones that of the earlier group."""
     ranked = sorted(
         ((mention, rank) for rank, group in enumerate(groups) for mention in group),
         key=lambda item: (item[0].start - item[0].end, item[1], item[0].start),
