@@ -151,7 +151,7 @@ def test_what_was_synthesised_is_doubtful_when_a_source_ended() -> None:
 def test_an_opinion_is_doubtful_when_a_support_of_it_was_taken_back() -> None:
     bank = Thinking()
     bank.say(1, "I prefer tea.")
-    (second,) = bank.say(2, "I love tea with milk.")
+    (second,) = bank.say(2, "I love tea.")
     bank.engine.facts.invalidate(BANK, second)
     (one,) = bank.engine.recall(BANK, "tea", types=["opinion"])
-    assert one.doubt == "rests on “I love tea with milk”, which was wrong"
+    assert one.doubt == "rests on “I love tea”, which was wrong"
