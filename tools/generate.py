@@ -20,6 +20,7 @@ def generators() -> Mapping[Path, Generator]:
         ROOT / "src/perdure/arguments.py": lambda _: formatted(arguments_module()),
         ROOT / "src/perdure/aio.py": _aio,
         ROOT / "docs/python.md": _python_page,
+        ROOT / "docs/options.md": _options_page,
     }
 
 
@@ -33,6 +34,12 @@ def _python_page(present: str) -> str:
     from tools.resources import with_resources
 
     return with_resources(present)
+
+
+def _options_page(_: str) -> str:
+    from tools.options import options_page
+
+    return options_page()
 
 
 def formatted(source: str) -> str:

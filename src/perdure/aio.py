@@ -15,7 +15,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar, Unpack
 
-from perdure.arguments import RecallArguments, ReflectArguments, SettingArguments
+from perdure.arguments import (
+    ConsolidateArguments,
+    DirectiveArguments,
+    DirectiveChangeArguments,
+    FactChangeArguments,
+    FactListArguments,
+    ForgetArguments,
+    ItemArguments,
+    KnowledgeChangeArguments,
+    MentalModelArguments,
+    MentalModelChangeArguments,
+    PageArguments,
+    RecallArguments,
+    ReflectArguments,
+    RetainArguments,
+    RetainLaterArguments,
+    SettingArguments,
+    WebhookArguments,
+    WebhookChangeArguments,
+)
 from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.damage import Verification
@@ -24,17 +43,15 @@ from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch
 from perdure.domain.imported import ImportProgress, ImportReport
-from perdure.domain.item import RetainResult, UpdateMode
-from perdure.domain.knowledge import PAGE_TOKENS, KnowledgeFile, KnowledgeMatch, KnowledgeNode
+from perdure.domain.item import RetainResult
+from perdure.domain.knowledge import KnowledgeFile, KnowledgeMatch, KnowledgeNode
 from perdure.domain.llm_call import LlmCall, LlmCost
 from perdure.domain.mental_model import (
-    DEFAULT_TOKENS,
     MentalModel,
     MentalModelMatch,
     MentalModelVersion,
     RefreshMode,
     RefreshPreview,
-    RefreshTrigger,
 )
 from perdure.domain.note import Note
 from perdure.domain.observation import Observation, Scope
@@ -43,7 +60,7 @@ from perdure.domain.opinion import Opinion
 from perdure.domain.question import Question
 from perdure.domain.recall import RecallResult
 from perdure.domain.record import Record
-from perdure.domain.time import AsOf, Window
+from perdure.domain.time import AsOf
 from perdure.domain.webhook import Webhook, WebhookDelivery
 from perdure.engine import Perdure
 from perdure.errors import StoreError
@@ -63,15 +80,6 @@ from perdure.manage.importers import AUTO
 from perdure.manage.llm import LanguageModels
 from perdure.manage.records import StoredRecords
 from perdure.manage.webhooks import Webhooks
-from perdure.options import (
-    DirectiveFields,
-    FactFields,
-    ItemFields,
-    KnowledgeNodeFields,
-    MentalModelFields,
-    WebhookFields,
-    WebhookOptions,
-)
 from perdure.ports.clock import Clock, present
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
@@ -79,7 +87,7 @@ from perdure.ports.import_source import ImportSource
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
 from perdure.ports.reranker import Reranker
-from perdure.ports.store import BankStats, FactPage, IndexUsage, Order, Proof, Store
+from perdure.ports.store import BankStats, FactPage, IndexUsage, Proof, Store
 from perdure.ports.telemetry import Telemetry
 from perdure.ports.tokens import Tokens
 from perdure.recall.recipe import Recipe
@@ -238,40 +246,18 @@ class AsyncPerdure:
         """The runner of background work, for surfaces that add their own kinds of work."""
         return self.engine.jobs
 
-    async def retain(
-        self,
-        bank: str,
-        content: Content,
-        *,
-        update_mode: UpdateMode | str = UpdateMode.REPLACE,
-        **fields: Unpack[ItemFields],
-    ) -> RetainResult:
+    async def retain(self, bank: str, content: Content, **options: Unpack[RetainArguments]) -> RetainResult:
         """Remember a text, a list of messages or a batch of items; visible to every recall when this returns.
 
-        `fields` are those of `Item`, for everything in `content` that does not say otherwise itself.
+        The options hold for everything in `content` that does not say otherwise itself.
         """
-        return await self._run(partial(self.engine.retain, bank, content, update_mode=update_mode, **fields))
+        return await self._run(partial(self.engine.retain, bank, content, **options))
 
     async def retain_later(
-        self,
-        bank: str,
-        content: Content,
-        *,
-        update_mode: UpdateMode | str = UpdateMode.REPLACE,
-        operation_id: str | None = None,
-        **fields: Unpack[ItemFields],
+        self, bank: str, content: Content, **options: Unpack[RetainLaterArguments]
     ) -> Operation:
         """Accept for retaining in the background: durable when this returns, done when the operation says so."""
-        return await self._run(
-            partial(
-                self.engine.retain_later,
-                bank,
-                content,
-                update_mode=update_mode,
-                operation_id=operation_id,
-                **fields,
-            )
-        )
+        return await self._run(partial(self.engine.retain_later, bank, content, **options))
 
     async def recall(self, bank: str, query: str, **options: Unpack[RecallArguments]) -> RecallResult:
         """Return what memory holds on a question, best first, within `max_tokens` of fact text."""
@@ -292,60 +278,25 @@ class AsyncPerdure:
         """
         return await self._run(partial(self.engine.reflect, bank, query, **options))
 
-    async def consolidate(
-        self, bank: str, *, observation_scopes: Sequence[Sequence[str]] | None = None
-    ) -> Operation:
-        """Form observations, questions and notes from what is new, in the background, or return the run under way.
+    async def consolidate(self, bank: str, **options: Unpack[ConsolidateArguments]) -> Operation:
+        """Form observations, questions and notes from what is new, in the background, or return the run under way."""
+        return await self._run(partial(self.engine.consolidate, bank, **options))
 
-        With `observation_scopes` (lists of tags), look only at facts that carry all tags of one of them, new or not.
-        """
-        return await self._run(partial(self.engine.consolidate, bank, observation_scopes=observation_scopes))
-
-    async def forget(
-        self,
-        bank: str,
-        *,
-        fact_id: str | None = None,
-        document_id: str | None = None,
-        entity_id: str | None = None,
-        everything: bool = False,
-    ) -> Forgotten:
+    async def forget(self, bank: str, **target: Unpack[ForgetArguments]) -> Forgotten:
         """Erase one of these for good, or with `everything` the whole bank, with all that quotes it.
+
+        With an entity go all statements and passages that mention it, by membership or by name; facts of `keep` stay, with
+        `[removed]` in the place of the name. With `around`, titles, contexts, tags and entities go that share words with
+        an erased fact.
 
         The result says how many facts went and whether their traces in the files are cleared or pending. Pending ones
         are cleared in the background; the next open, or another call, resumes that.
         """
-        return await self._run(
-            partial(
-                self.engine.forget,
-                bank,
-                fact_id=fact_id,
-                document_id=document_id,
-                entity_id=entity_id,
-                everything=everything,
-            )
-        )
+        return await self._run(partial(self.engine.forget, bank, **target))
 
-    async def preview_forget(
-        self,
-        bank: str,
-        *,
-        fact_id: str | None = None,
-        document_id: str | None = None,
-        entity_id: str | None = None,
-        everything: bool = False,
-    ) -> ForgetPreview:
+    async def preview_forget(self, bank: str, **target: Unpack[ForgetArguments]) -> ForgetPreview:
         """Return what `forget` with the same arguments would erase, and lock the bank for writing meanwhile."""
-        return await self._run(
-            partial(
-                self.engine.preview_forget,
-                bank,
-                fact_id=fact_id,
-                document_id=document_id,
-                entity_id=entity_id,
-                everything=everything,
-            )
-        )
+        return await self._run(partial(self.engine.preview_forget, bank, **target))
 
     async def recipe(
         self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True
@@ -391,14 +342,14 @@ class AsyncFacts:
         """Return what stated the facts again after their first source, oldest first for each fact."""
         return await self._run(partial(self._resource.proofs, bank, fact_ids))
 
-    async def preview(self, bank: str, content: Content, **fields: Unpack[ItemFields]) -> list[Fact]:
+    async def preview(self, bank: str, content: Content, **options: Unpack[ItemArguments]) -> list[Fact]:
         """Return the facts that retain would extract from the content, without storing anything.
 
         Entities are named as the text names them.
         """
-        return await self._run(partial(self._resource.preview, bank, content, **fields))
+        return await self._run(partial(self._resource.preview, bank, content, **options))
 
-    async def update(self, bank: str, fact_id: str, **changes: Unpack[FactFields]) -> Fact:
+    async def update(self, bank: str, fact_id: str, **changes: Unpack[FactChangeArguments]) -> Fact:
         """Change fields of a fact. A changed text closes the fact and states it anew."""
         return await self._run(partial(self._resource.update, bank, fact_id, **changes))
 
@@ -416,45 +367,12 @@ class AsyncFacts:
         """Replace the entities of a fact. Without `resolve`, a name means only the entity of exactly that name."""
         return await self._run(partial(self._resource.set_entities, bank, fact_id, names, resolve=resolve))
 
-    async def list(
-        self,
-        bank: str,
-        *,
-        text: str = "",
-        types: Sequence[str] | None = None,
-        tags: Sequence[str] | None = None,
-        where: Filter | None = None,
-        entity_id: str | None = None,
-        subject: str | None = None,
-        relation: str | None = None,
-        speaker: str | None = None,
-        dated: Window | None = None,
-        order: Order | str = Order.NEWEST_RECORDED,
-        offset: int = 0,
-        limit: int = 100,
-    ) -> FactPage:
+    async def list(self, bank: str, **options: Unpack[FactListArguments]) -> FactPage:
         """Return a page of facts.
 
         Orders by date leave out facts without a date; `Filter(include_closed=True)` lists closed facts too.
         """
-        return await self._run(
-            partial(
-                self._resource.list,
-                bank,
-                text=text,
-                types=types,
-                tags=tags,
-                where=where,
-                entity_id=entity_id,
-                subject=subject,
-                relation=relation,
-                speaker=speaker,
-                dated=dated,
-                order=order,
-                offset=offset,
-                limit=limit,
-            )
-        )
+        return await self._run(partial(self._resource.list, bank, **options))
 
 
 class AsyncDocuments:
@@ -514,6 +432,10 @@ class AsyncEntities:
     async def split(self, bank: str, entity_id: str, name: str, fact_ids: Sequence[str] = ()) -> Entity:
         """Move the mentions of an entity in these facts to a new entity; without facts, those that use its name."""
         return await self._run(partial(self._resource.split, bank, entity_id, name, fact_ids))
+
+    async def unlink(self, bank: str, entity_id: str) -> Forgotten:
+        """Delete an entity and its observations; the facts that mention it stay as they are. `forget` erases them too."""
+        return await self._run(partial(self._resource.unlink, bank, entity_id))
 
     async def list(
         self,
@@ -652,25 +574,16 @@ class AsyncMentalModels:
         source_query: str,
         *,
         model_id: str | None = None,
-        tags: Sequence[str] = (),
-        max_tokens: int = DEFAULT_TOKENS,
-        trigger: RefreshTrigger | Mapping[str, object] | None = None,
+        **options: Unpack[MentalModelArguments],
     ) -> tuple[MentalModel, Operation]:
         """Create a document that answers a standing question from memory; the operation writes it for the first time."""
         return await self._run(
-            partial(
-                self._resource.create,
-                bank,
-                name,
-                source_query,
-                model_id=model_id,
-                tags=tags,
-                max_tokens=max_tokens,
-                trigger=trigger,
-            )
+            partial(self._resource.create, bank, name, source_query, model_id=model_id, **options)
         )
 
-    async def update(self, bank: str, model_id: str, **changes: Unpack[MentalModelFields]) -> MentalModel:
+    async def update(
+        self, bank: str, model_id: str, **changes: Unpack[MentalModelChangeArguments]
+    ) -> MentalModel:
         """Change settings of a model. A trigger is replaced whole; a new question waits for the next refresh."""
         return await self._run(partial(self._resource.update, bank, model_id, **changes))
 
@@ -763,31 +676,14 @@ class AsyncKnowledge:
         return await self._run(partial(self._resource.create_folder, bank, name, parent_id=parent_id))
 
     async def create_page(
-        self,
-        bank: str,
-        name: str,
-        source_query: str,
-        *,
-        parent_id: str | None = None,
-        tags: Sequence[str] = (),
-        max_tokens: int = PAGE_TOKENS,
-        trigger: Mapping[str, object] | None = None,
+        self, bank: str, name: str, source_query: str, **options: Unpack[PageArguments]
     ) -> tuple[KnowledgeNode, Operation]:
         """Create a page that answers a question; the fields of `trigger` are merged into the default trigger of pages."""
-        return await self._run(
-            partial(
-                self._resource.create_page,
-                bank,
-                name,
-                source_query,
-                parent_id=parent_id,
-                tags=tags,
-                max_tokens=max_tokens,
-                trigger=trigger,
-            )
-        )
+        return await self._run(partial(self._resource.create_page, bank, name, source_query, **options))
 
-    async def update(self, bank: str, node_id: str, **changes: Unpack[KnowledgeNodeFields]) -> KnowledgeNode:
+    async def update(
+        self, bank: str, node_id: str, **changes: Unpack[KnowledgeChangeArguments]
+    ) -> KnowledgeNode:
         """Rename or move a node, or change a page's options; a new question submits a refresh.
 
         `parent_id=None` moves to the root; fields of a trigger are merged into the page's own.
@@ -814,23 +710,14 @@ class AsyncDirectives:
         return await self._run(partial(self._resource.history, bank, directive_id))
 
     async def create(
-        self,
-        bank: str,
-        name: str,
-        content: str,
-        *,
-        priority: int = 0,
-        is_active: bool = True,
-        tags: Sequence[str] = (),
+        self, bank: str, name: str, content: str, **options: Unpack[DirectiveArguments]
     ) -> Directive:
         """Create a rule for every reflect in this bank; with tags, for those that match them."""
-        return await self._run(
-            partial(
-                self._resource.create, bank, name, content, priority=priority, is_active=is_active, tags=tags
-            )
-        )
+        return await self._run(partial(self._resource.create, bank, name, content, **options))
 
-    async def update(self, bank: str, directive_id: str, **changes: Unpack[DirectiveFields]) -> Directive:
+    async def update(
+        self, bank: str, directive_id: str, **changes: Unpack[DirectiveChangeArguments]
+    ) -> Directive:
         """Change fields of a directive; its history keeps what it said before."""
         return await self._run(partial(self._resource.update, bank, directive_id, **changes))
 
@@ -919,11 +806,11 @@ class AsyncWebhooks:
     def __init__(self, resource: Webhooks, run: Run) -> None:
         self._resource, self._run = resource, run
 
-    async def create(self, bank: str, url: str, **fields: Unpack[WebhookOptions]) -> Webhook:
+    async def create(self, bank: str, url: str, **options: Unpack[WebhookArguments]) -> Webhook:
         """Send events of the bank to an address, signed with `secret`. A private address is refused unless a setting allows it."""
-        return await self._run(partial(self._resource.create, bank, url, **fields))
+        return await self._run(partial(self._resource.create, bank, url, **options))
 
-    async def update(self, bank: str, webhook_id: str, **changes: Unpack[WebhookFields]) -> Webhook:
+    async def update(self, bank: str, webhook_id: str, **changes: Unpack[WebhookChangeArguments]) -> Webhook:
         """Change fields of a webhook; with `secret=None` it sends without a signature from then on."""
         return await self._run(partial(self._resource.update, bank, webhook_id, **changes))
 

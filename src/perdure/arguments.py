@@ -12,11 +12,77 @@ from typing import Literal, TypedDict
 
 from perdure.domain.bank import Disposition
 from perdure.domain.directive import DirectiveText
+from perdure.domain.fact import FactType, Tier
 from perdure.domain.filter import Filter, TagsMatch
+from perdure.domain.item import UpdateMode
+from perdure.domain.mental_model import RefreshTrigger
 from perdure.domain.recall import Budget, Precision
-from perdure.domain.time import AsOf
+from perdure.domain.time import AsOf, Window
+from perdure.domain.webhook import WebhookHttp
+from perdure.ports.store import Order
 from perdure.recall.option_groups import Hints, Include, MinScores
 from perdure.recall.recipe import Recipe
+
+
+class ItemArguments(TypedDict, total=False):
+    """What may be said of a text or turn; of everything in a retain, where its items leave it open."""
+
+    document_id: str | None
+    """Name of the source; the same name again replaces it."""
+    timestamp: datetime | date | str | None
+    """When it was said (ISO 8601), now by default; "unset" if it has no time."""
+    timeless: bool
+    """Whether it has no time."""
+    speaker: str | None
+    """Who said it; "I" in the text means this person."""
+    role: str | None
+    """Role of the speaker in a chat: user, assistant, tool ..."""
+    title: str | None
+    """Title of the document."""
+    context: str | None
+    """What it is about, such as a project's name."""
+    tags: Collection[str] | None
+    """Tags to find the facts by."""
+    metadata: Mapping[str, str] | None
+    """Further properties, which filters can ask for."""
+    entities: Sequence[str | tuple[str, str] | Mapping[str, str]] | None
+    """Names of entities, or names with types, to add to those found."""
+    topic: str | None
+    """What the facts are about, in a word or two."""
+    tier: Tier | str
+    """core for what matters always, else general."""
+    classification: int
+    """From 0, public, to 3, secret."""
+    trust: int
+    """Trust in the source, from 0 to 3."""
+    credibility: int
+    """Credibility of the information, from 1, confirmed, to 6."""
+    relevance: float
+    """A weight of your own, kept with the facts."""
+    expires_at: datetime | date | str | None
+    """When the facts leave every recall."""
+    valid_from: datetime | date | str | None
+    """Since when the facts are true."""
+    valid_to: datetime | date | str | None
+    """Until when the facts are true."""
+    original_text: str | None
+    """The text before it was translated or cleaned."""
+    observation_scopes: str | Sequence[Sequence[str]] | None
+    """How its tags scope the observations made of its facts; as the bank says by default."""
+
+
+class RetainArguments(ItemArguments, total=False):
+    """Options of a retain: what is said of everything in it that does not say otherwise itself."""
+
+    update_mode: UpdateMode | str
+    """replace documents that are given again, or append to them."""
+
+
+class RetainLaterArguments(RetainArguments, total=False):
+    """Options of a retain in the background."""
+
+    operation_id: str | None
+    """Id of the operation, by which a repeated call is recognised."""
 
 
 class RecallArguments(TypedDict, total=False):
@@ -66,51 +132,9 @@ class RecallArguments(TypedDict, total=False):
     """Seconds after which a channel is left out and named in the result."""
 
 
-class ReflectArguments(TypedDict, total=False):
+class ReflectArguments(RecallArguments, total=False):
     """Options of a reflect: those of its recall, and how it answers."""
 
-    types: Collection[str] | None
-    """Only facts of these types: world, experience, opinion or observation."""
-    tags: Collection[str] | None
-    """Only facts with these tags."""
-    tags_match: TagsMatch | str
-    """How tags must match: any or all (which admit untagged facts), any_strict, all_strict or exact."""
-    since: datetime | date | str | None
-    """Only what happened on or after this date (ISO 8601)."""
-    until: datetime | date | str | None
-    """Only what happened before this time (ISO 8601); a date without a time includes its day."""
-    as_of: AsOf | datetime | date | str | Mapping[str, object] | None
-    """What was true at this time (ISO 8601), as far as is known now."""
-    known_at: datetime | date | str | None
-    """What memory knew at this time (ISO 8601)."""
-    where: Filter | Mapping[str, object] | None
-    """Further conditions, applied before anything is ranked."""
-    budget: Budget | str
-    """Search depth: low, mid or high."""
-    max_tokens: int
-    """Tokens of fact text to return."""
-    limit: int | None
-    """Number of facts to return at most."""
-    asked_at: datetime | date | str | None
-    """When the question is asked, now by default; "last week" counts from there."""
-    asker: str | None
-    """Whom "I" and "my" mean: a name, or user; the bank's user by default."""
-    hints: Hints | Mapping[str, object] | None
-    """What is known about the question."""
-    include: Include | Mapping[str, object] | None
-    """What to return in addition to the facts."""
-    min_scores: MinScores | Mapping[str, object] | None
-    """Lowest scores of results."""
-    recipe: str | Recipe | None
-    """How to rank: default, tempr, memoria, abmind or fast."""
-    precision: Precision | str
-    """search returns all that may help; inject only what probably helps, or nothing."""
-    explain: bool
-    """Return channels, ranks, scores and what was left out."""
-    track: bool
-    """Count the recall in the facts' statistics."""
-    channel_timeout: float | None
-    """Seconds after which a channel is left out and named in the result."""
     directives: Sequence[str | DirectiveText | Mapping[str, str]]
     """Rules for this answer, in addition to the bank's own."""
     apply_all_directives: bool
@@ -125,6 +149,176 @@ class ReflectArguments(TypedDict, total=False):
     """Mental models that may not answer."""
     cancelled: Callable[[], bool] | None
     """Asked between calls of a language model; true ends the work with Cancelled."""
+
+
+class ConsolidateArguments(TypedDict, total=False):
+    """Options of a consolidation."""
+
+    observation_scopes: Sequence[Sequence[str]] | None
+    """Lists of tags: look only at facts that carry all tags of one of them, new or not."""
+
+
+class FactListArguments(TypedDict, total=False):
+    """Options of a listing of facts."""
+
+    text: str | None
+    """Only facts that contain this text, in any case."""
+    types: Collection[str] | None
+    """Only facts of these types: world, experience, opinion or observation."""
+    tags: Collection[str] | None
+    """Only facts with these tags, and untagged ones."""
+    where: Filter | Mapping[str, object] | None
+    """Further conditions."""
+    entity_id: str | None
+    """Only facts about this entity."""
+    subject: str | None
+    """Only facts whose relation has this subject."""
+    relation: str | None
+    """Only facts with this relation."""
+    speaker: str | None
+    """Only what this person said."""
+    dated: Window | Mapping[str, object] | None
+    """Only facts dated within this window of time."""
+    order: Order | str
+    """Order; those by date leave out facts without a date."""
+    offset: int
+    """Number of facts to skip."""
+    limit: int
+    """Number of facts to return at most."""
+
+
+class DirectiveArguments(TypedDict, total=False):
+    """Options of a directive when it is created."""
+
+    priority: int
+    """The highest comes first."""
+    is_active: bool
+    """Whether it holds."""
+    tags: Collection[str] | None
+    """Tags of the questions for which it holds; for all without tags."""
+
+
+class DirectiveChangeArguments(DirectiveArguments, total=False):
+    """What may be changed of a directive."""
+
+    name: str | None
+    """What the rule is called."""
+    content: str | None
+    """The rule."""
+
+
+class MentalModelArguments(TypedDict, total=False):
+    """Options of a mental model when it is created."""
+
+    tags: Collection[str] | None
+    """Tags that its facts must all carry; also found by them."""
+    max_tokens: int
+    """Size of the document in tokens."""
+    trigger: RefreshTrigger | Mapping[str, object] | None
+    """When it is refreshed by itself, how, and from which facts."""
+
+
+class MentalModelChangeArguments(MentalModelArguments, total=False):
+    """What may be changed of a mental model; its content is written by refreshes alone."""
+
+    name: str | None
+    """What it is called."""
+    source_query: str | None
+    """The question that it answers."""
+
+
+class PageArguments(TypedDict, total=False):
+    """Options of a page when it is created."""
+
+    parent_id: str | None
+    """Id of the folder that it stands in; without one it stands at the root."""
+    tags: Collection[str] | None
+    """Tags that its facts must all carry; also found by them."""
+    max_tokens: int
+    """Size of the page in tokens."""
+    trigger: RefreshTrigger | Mapping[str, object] | None
+    """Fields of the trigger that are not as usual for pages."""
+
+
+class KnowledgeChangeArguments(PageArguments, total=False):
+    """What may be changed of a node of the knowledge base; all but name and parent only of pages."""
+
+    name: str | None
+    """What it is called."""
+    source_query: str | None
+    """The question that it answers."""
+
+
+class WebhookArguments(TypedDict, total=False):
+    """Options of a webhook when it is created."""
+
+    secret: str | None
+    """Signs what is sent; without it nothing is signed."""
+    event_types: Collection[str] | None
+    """Events to send."""
+    enabled: bool
+    """Whether events are sent."""
+    http: WebhookHttp | Mapping[str, object]
+    """How events are sent."""
+
+
+class WebhookChangeArguments(WebhookArguments, total=False):
+    """What may be changed of a webhook."""
+
+    url: str
+    """Address to which events are sent."""
+
+
+class ForgetArguments(TypedDict, total=False):
+    """What to erase: exactly one of a fact, a document, an entity, or the whole bank."""
+
+    fact_id: str | None
+    """Id of a fact."""
+    document_id: str | None
+    """Id of a document, with all its facts."""
+    entity_id: str | None
+    """Id of an entity, with everything that mentions it."""
+    everything: bool
+    """The whole bank."""
+    keep: Collection[str] | None
+    """Ids of facts that mention the entity and stay, with [removed] in the place of its name."""
+    around: bool
+    """Also erase titles, contexts, tags and entities that share words with erased facts."""
+    unlink: bool
+    """Erase the entity alone; what mentions it stays."""
+
+
+class FactChangeArguments(TypedDict, total=False):
+    """What a person may change of a fact."""
+
+    text: str
+    type: FactType | str
+    speaker: str
+    context: str
+    occurred_start: datetime | str | None
+    occurred_end: datetime | str | None
+    mentioned_at: datetime | str | None
+    valid_from: datetime | str | None
+    valid_to: datetime | str | None
+    retired_at: datetime | str | None
+    subject: str | None
+    relation: str | None
+    object: str | None
+    tags: Sequence[str]
+    metadata: Mapping[str, str]
+    topic: str | None
+    tier: Tier | str
+    classification: int
+    trust: int
+    credibility: int
+    relevance: float
+    emotion: float
+    emotion_tags: Sequence[str]
+    confidence: float | None
+    expires_at: datetime | str | None
+    language: str
+    original_text: str | None
+    flags: Sequence[str]
 
 
 class SettingArguments(TypedDict, total=False):

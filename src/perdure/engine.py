@@ -7,16 +7,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from perdure.arguments import RecallArguments, ReflectArguments, SettingArguments
+from perdure.arguments import (
+    ConsolidateArguments,
+    ForgetArguments,
+    RecallArguments,
+    ReflectArguments,
+    RetainArguments,
+    RetainLaterArguments,
+    SettingArguments,
+)
 from perdure.compose import Components, OwnComponents, background_rules, compose
 from perdure.databases import verify_file
 from perdure.domain.bank import check_bank_id
-from perdure.domain.item import RetainResult, UpdateMode
+from perdure.domain.item import RetainResult
 from perdure.domain.operation import Operation
 from perdure.domain.recall import RecallResult
 from perdure.domain.verb import READ, WRITE, BankIn, local, verb
+from perdure.forget.options import Target
 from perdure.forget.preview import ForgetPreview
-from perdure.forget.target import Forgotten, Target
+from perdure.forget.target import Forgotten
 from perdure.jobs.background import Background
 from perdure.jobs.operations import Operations
 from perdure.jobs.runner import JobRunner
@@ -30,7 +39,6 @@ from perdure.manage.facts import Facts
 from perdure.manage.llm import LanguageModels
 from perdure.manage.records import StoredRecords
 from perdure.manage.webhooks import Webhooks
-from perdure.options import ItemFields
 from perdure.ports.clock import Clock, present
 from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
@@ -52,10 +60,11 @@ from perdure.reflect.notes.resource import MemoryNotes
 from perdure.reflect.notes.write import NOTE_PENDING, repair_notes
 from perdure.reflect.observations.resource import Observations
 from perdure.reflect.opinions.resource import Opinions
-from perdure.reflect.options import ReflectOptions
+from perdure.reflect.options import ConsolidateOptions, ReflectOptions
 from perdure.reflect.pipeline import ReflectRequest, reflect_in_tiers
 from perdure.reflect.questions import Questions
 from perdure.reflect.reflection import MentalModelText, Reflection
+from perdure.retain.options import RetainLaterOptions, RetainOptions
 from perdure.retain.pipeline import retain
 from perdure.retain.request import Content, read_request
 from perdure.settings import Settings, read_settings
@@ -95,7 +104,7 @@ class Perdure:
         self._erasure = Erasure(reflecting, background)
         self.facts = Facts(retaining)
         self.documents = Documents(retaining, background)
-        self.entities = Entities(retaining)
+        self.entities = Entities(retaining, self._erasure.unlink)
         self.opinions = Opinions(reflecting)
         self.observations = Observations(store, clock)
         self.models = MentalModels(reflecting, background.refresh)
@@ -194,36 +203,21 @@ class Perdure:
         return self._background.jobs
 
     @verb(WRITE)
-    def retain(
-        self,
-        bank: str,
-        content: Content,
-        *,
-        update_mode: UpdateMode | str = UpdateMode.REPLACE,
-        **fields: Unpack[ItemFields],
-    ) -> RetainResult:
+    def retain(self, bank: str, content: Content, **options: Unpack[RetainArguments]) -> RetainResult:
         """Remember a text, a list of messages or a batch of items; visible to every recall when this returns.
 
-        `fields` are those of `Item`, for everything in `content` that does not say otherwise itself.
+        The options hold for everything in `content` that does not say otherwise itself.
         """
-        request = read_request(bank, content, update_mode, fields)
+        request = read_request(bank, content, RetainOptions.read(options))
         return self._background.after_retain(
             retain(self._components.retain, request, announce=self._background.announce_retain)
         )
 
     @verb(WRITE)
-    def retain_later(
-        self,
-        bank: str,
-        content: Content,
-        *,
-        update_mode: UpdateMode | str = UpdateMode.REPLACE,
-        operation_id: str | None = None,
-        **fields: Unpack[ItemFields],
-    ) -> Operation:
+    def retain_later(self, bank: str, content: Content, **options: Unpack[RetainLaterArguments]) -> Operation:
         """Accept for retaining in the background: durable when this returns, done when the operation says so."""
-        request = read_request(bank, content, update_mode, fields)
-        return self._background.retain(request, operation_id)
+        given = RetainLaterOptions.read(options)
+        return self._background.retain(read_request(bank, content, given), given.operation_id)
 
     @verb(READ, "recall")
     def recall(self, bank: str, query: str, **options: Unpack[RecallArguments]) -> RecallResult:
@@ -267,46 +261,28 @@ class Perdure:
             return reflection
 
     @verb(WRITE)
-    def consolidate(
-        self, bank: str, *, observation_scopes: Sequence[Sequence[str]] | None = None
-    ) -> Operation:
-        """Form observations, questions and notes from what is new, in the background, or return the run under way.
-
-        With `observation_scopes` (lists of tags), look only at facts that carry all tags of one of them, new or not.
-        """
-        return self._background.consolidate(check_bank_id(bank), observation_scopes)
+    def consolidate(self, bank: str, **options: Unpack[ConsolidateArguments]) -> Operation:
+        """Form observations, questions and notes from what is new, in the background, or return the run under way."""
+        given = ConsolidateOptions.read(options)
+        return self._background.consolidate(check_bank_id(bank), given.observation_scopes)
 
     @verb(WRITE, needs_admin=lambda arguments: arguments.get("everything") is True)
-    def forget(
-        self,
-        bank: str,
-        *,
-        fact_id: str | None = None,
-        document_id: str | None = None,
-        entity_id: str | None = None,
-        everything: bool = False,
-    ) -> Forgotten:
+    def forget(self, bank: str, **target: Unpack[ForgetArguments]) -> Forgotten:
         """Erase one of these for good, or with `everything` the whole bank, with all that quotes it.
+
+        With an entity go all statements and passages that mention it, by membership or by name; facts of `keep` stay, with
+        `[removed]` in the place of the name. With `around`, titles, contexts, tags and entities go that share words with
+        an erased fact.
 
         The result says how many facts went and whether their traces in the files are cleared or pending. Pending ones
         are cleared in the background; the next open, or another call, resumes that.
         """
-        target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
-        return self._erasure.forget(check_bank_id(bank), target)
+        return self._erasure.forget(check_bank_id(bank), Target.read(target))
 
     @verb(WRITE)  # it locks the bank for writing
-    def preview_forget(
-        self,
-        bank: str,
-        *,
-        fact_id: str | None = None,
-        document_id: str | None = None,
-        entity_id: str | None = None,
-        everything: bool = False,
-    ) -> ForgetPreview:
+    def preview_forget(self, bank: str, **target: Unpack[ForgetArguments]) -> ForgetPreview:
         """Return what `forget` with the same arguments would erase, and lock the bank for writing meanwhile."""
-        target = Target(fact_id=fact_id, document_id=document_id, entity_id=entity_id, everything=everything)
-        return self._erasure.preview(check_bank_id(bank), target)
+        return self._erasure.preview(check_bank_id(bank), Target.read(target))
 
     @local("a recipe contains functions; pass a recipe by its name")
     def recipe(

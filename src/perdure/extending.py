@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from perdure.documents.mail_file import read_mail_file
 from perdure.documents.reader import read_file
+from perdure.domain.fact import RESTATED_AS
 from perdure.llm.prompt import load as load_prompt
 from perdure.manage.clone import chosen_lines
-from perdure.manage.curation import RESTATED_AS
 from perdure.manage.transfer import bounded_lines
 from perdure.retain.messages import (
     SILENT_ROLES,

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from perdure.domain.fact import Fact
+from perdure.domain.fact import RESTATED_AS, REWORDED, Fact
 from perdure.domain.observation import CONSOLIDATION_RECORD, PENDING_RECORD, is_synthesised
 from perdure.domain.record import Record
 from perdure.ports.store import FactsWhere, Transaction
@@ -59,6 +59,11 @@ def settle_closings(tx: Transaction, changed: Sequence[str]) -> None:
 def release_from_erased(tx: Transaction, erased: Mapping[str, Fact]) -> None:
     """Bring closings up to date before facts are deleted, which are still stored: none refers to them afterwards."""
     _History(tx).release(erased)
+
+
+def find_wordings(tx: Transaction, facts: Iterable[Fact]) -> list[Fact]:
+    """Return these facts and those that say the same in other words, from the first wording to the last."""
+    return _History(tx).find_wordings(facts)
 
 
 def is_corrected(tx: Transaction, fact: Fact) -> bool:
@@ -128,6 +133,29 @@ class _History:
         for fact in staying:
             self._put(fact, past[fact.id])
         self.settle([fact.id for fact in staying])
+
+    def find_wordings(self, facts: Iterable[Fact]) -> list[Fact]:
+        restated = {record.id: str(record.body["fact"]) for record in self._tx.records(RESTATED_AS)}
+        reached = {fact.id: fact for fact in facts}
+        pending = list(reached)
+        while pending:
+            ids = set(pending)
+            near = [
+                *self._tx.facts([new for old, new in restated.items() if old in ids]),
+                *self._tx.facts([old for old, new in restated.items() if new in ids]),
+                *self._tx.facts([by for fact_id in pending for by in self._reworders(reached[fact_id])]),
+                *(old for by in pending for old in self._closed_by(by) if by in self._reworders(old)),
+            ]
+            pending = [fact.id for fact in near if fact.id not in reached]
+            reached |= {fact.id: fact for fact in near}
+        return list(reached.values())
+
+    def _reworders(self, fact: Fact) -> set[str]:
+        """The facts that a language model worded in the place of this one."""
+        if fact.invalid_reason != REWORDED:
+            return set()
+        closings = [one for one in self._closings_of(fact) if one.recorded_at == fact.retired_at]
+        return {one.by for one in closings if one.by is not None}
 
     def is_corrected(self, fact: Fact) -> bool:
         """Whether a correction of the fact is in force."""

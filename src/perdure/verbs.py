@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
+from perdure.domain.options import Options
 from perdure.domain.verb import LocalRules, VerbRules, rules_of
 from perdure.engine import Perdure
 
@@ -56,6 +57,24 @@ VERBS: Mapping[str, Verb] = {
     for name, member in MEMBERS.items()
     if isinstance(rules := rules_of(member), VerbRules)
 }
+
+
+def _options_of_verbs() -> Mapping[str, type[Options]]:
+    """Return the class of options that each verb unpacks in its signature; `prompt` has that of a recall."""
+    kinds: dict[str, type[Options]] = {}
+    pending: list[type[Options]] = [Options]
+    while pending:
+        kind = pending.pop()
+        kinds[f"Unpack[{kind.arguments_name()}]"] = kind
+        pending += kind.__subclasses__()
+    unpacked = {
+        name: list(inspect.signature(one.method).parameters.values())[-1] for name, one in VERBS.items()
+    }
+    return {name: kinds[last.annotation] for name, last in unpacked.items() if last.annotation in kinds}
+
+
+OPTIONS: Mapping[str, type[Options]] = _options_of_verbs()
+"""The classes of options by the verbs that take them."""
 REFUSALS: Mapping[str, str] = {
     name: rules.refusal
     for name, member in MEMBERS.items()

@@ -163,8 +163,10 @@ def test_turns_are_what_user_and_assistant_said() -> None:
 def test_a_whole_conversation_takes_the_place_of_what_was_retained_of_it(memory: Perdure) -> None:
     agent = AgentMemory(memory)
     first = [("user", FACT), ("assistant", REPLY)]
-    agent.replace_turns(BANK, first, document_id="c")
-    asyncio.run(agent.areplace_turns(BANK, [*first, ("user", "I live in Lisbon.")], document_id="c"))
+    agent.retain_turns(BANK, first, document_id="c", replace=True)
+    asyncio.run(
+        agent.aretain_turns(BANK, [*first, ("user", "I live in Lisbon.")], document_id="c", replace=True)
+    )
     settle(memory)
     assert [stored_text(memory).count(word) for word in ("peanuts", "Lisbon")] == [1, 1]
 

@@ -6,11 +6,9 @@ import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_type_hints
 
 import pytest
 
-from perdure.arguments import RecallArguments
 from perdure.recall.recipes import RECIPES
 from perdure.settings import Settings
 from perdure.surfaces.cli import exits
@@ -210,12 +208,6 @@ def test_python_of_a_page_runs_from_top_to_bottom(
         assert names["turn"]("I moved to Lisbon.") == "I see."
         assert "Lisbon" in str(names["memory"].recall("ann", "Lisbon", track=False))
         names["memory"].close()
-
-
-def test_arguments_of_recall_are_all_on_the_python_page() -> None:
-    shown = {name for row in rows(text_of("python.md"), "argument | what it does") for name in named(row[0])}
-    given = set(get_type_hints(RecallArguments))
-    assert given - shown <= {"max_chunk_tokens", "situation"}
 
 
 def test_every_formula_on_the_architecture_page_is_where_it_says() -> None:

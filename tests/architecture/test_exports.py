@@ -12,8 +12,8 @@ import pytest
 
 import perdure
 from perdure import Fact, Item
+from perdure.arguments import FactChangeArguments, ItemArguments
 from perdure.manage.curation import CHANGEABLE
-from perdure.options import FactFields, ItemFields
 
 HERE = Path(__file__).parent
 SPELLED_OUT = {"database", "embedder", "reranker", "extractor", "tokens", "llm", "telemetry"}
@@ -38,11 +38,11 @@ def test_import_loads_no_heavy_module() -> None:
 
 
 def test_item_fields_are_those_of_an_item() -> None:
-    assert set(get_type_hints(ItemFields)) == {field.name for field in fields(Item)} - {"content"}
+    assert set(get_type_hints(ItemArguments)) == {field.name for field in fields(Item)} - {"content"}
 
 
 def test_fact_fields_are_those_that_may_be_changed() -> None:
-    assert set(get_type_hints(FactFields)) == CHANGEABLE
+    assert set(get_type_hints(FactChangeArguments)) == CHANGEABLE
     assert {field.name for field in fields(Fact)} > CHANGEABLE
 
 

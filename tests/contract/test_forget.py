@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perdure.domain.fact import Document, Entity, Fact, FactType, Link, LinkKind
-from perdure.domain.item import UNFINISHED_DOCUMENT
+from perdure.domain.fact import FORGOTTEN, Document, Entity, Fact, FactType, Link, LinkKind
+from perdure.domain.item import UNFINISHED_DOCUMENT, UpdateMode
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput
 from perdure.extract.verbatim import VerbatimExtractor
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-from perdure.forget.scrub import FORGOTTEN
-from perdure.forget.target import Forgotten, Target
+from perdure.forget.target import Forgotten
 from perdure.models.hashing import HashingEmbedder
 from perdure.ports.probe import FuzzyProbe, GraphProbe, KeywordProbe, SemanticProbe
-from perdure.ports.store import Features, KeyedEntity, Proof, Store, Traces, Transaction
+from perdure.ports.store import Features, KeyedEntity, Proof, Store, Transaction
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
-from perdure.retain.request import RetainRequest, read_items, read_mode
+from perdure.retain.request import RetainRequest, read_items
 from perdure.testing import (
     BANK,
     NOW,
@@ -224,20 +224,6 @@ def test_names_that_the_caller_gave_stay_with_the_facts_they_were_given_for(any_
     assert entities(any_store)["e"].entity.name == "Maya Chen"
 
 
-def test_an_entity_named_by_the_erased_wording_goes(any_store: Store) -> None:
-    title = "On: I have a cat."
-    put(
-        any_store,
-        make_fact("a", "I have a cat.", document_id="d", entities=(title,), entity_ids=("e",)),
-        make_fact("b", "It rains.", document_id="d", entities=(title,), entity_ids=("e",)),
-        documents=[Document(id="d", bank=BANK, title=title)],
-        entities=[entity("e", title)],
-    )
-    forget(any_store, BANK, Target(fact_id="a"))
-    assert entities(any_store) == {}
-    assert facts(any_store, "b")[0].entities == ()
-
-
 def test_a_document_goes_with_chunks_and_facts(any_store: Store) -> None:
     put(
         any_store,
@@ -343,20 +329,6 @@ def test_what_others_keep_is_scrubbed_in_the_same_transaction(any_store: Store) 
     assert [fact.id for fact in facts(any_store, "c")] == ["c"]
 
 
-def test_forgetting_again_clears_the_traces_that_are_pending() -> None:
-    slow = MemoryStore(clears_at_once=False)
-    put(slow, make_fact("a"))
-    assert forget(slow, BANK, Target(fact_id="a")) == Forgotten(
-        facts=1, traces=Traces.PENDING, pending=slow.pending_traces()
-    )
-    assert forget(slow, BANK, Target(fact_id="a")) == Forgotten(
-        existed=False, traces=Traces.PENDING, pending=slow.pending_traces()
-    )
-    slow._clears_at_once = True
-    assert forget(slow, BANK, Target(fact_id="a")) == Forgotten(existed=False)
-    assert slow.traces() is Traces.CLEARED
-
-
 @pytest.mark.parametrize(
     "parts", [{}, {"fact_id": "a", "everything": True}, {"fact_id": "a", "entity_id": "e"}]
 )
@@ -382,7 +354,7 @@ class Talk:
 
     def say(self, *turns: str, mode: str = "append", document_id: str = "talk") -> list[Fact]:
         items = read_items([{"content": turn, "document_id": document_id} for turn in turns], {})
-        request = RetainRequest(bank=BANK, items=items, mode=read_mode(mode))
+        request = RetainRequest(bank=BANK, items=items, mode=UpdateMode(mode))
         return facts(self.store, *retain(self.components, request).fact_ids)
 
     def forget(self, fact: Fact) -> None:
@@ -429,17 +401,3 @@ def test_the_erased_embedding_cannot_be_rebuilt_from_neighbours(any_store: Store
     assert_smooth(talk, [*said[:2], *said[3:]])
     assert len(never_said) == 6
     np.testing.assert_allclose(features(any_store, said[6].id).vectors["context"], far, atol=1e-6)
-
-
-def test_neighbours_from_before_other_facts_ended_forget_it_too(any_store: Store) -> None:
-    talk = Talk(any_store)
-    said = talk.say(*TURNS[:3])
-    for fact in said[:2]:
-        with any_store.transaction(BANK) as tx:
-            tx.update_facts([replace(fact, retired_at=talk.tick())])
-    appended = talk.say(*TURNS[3:])
-    gone = features(any_store, said[2].id)
-    assert talk.rebuilt(gone) > 0.99
-    talk.forget(said[2])
-    assert talk.rebuilt(gone) < 0.9
-    assert_smooth(talk, [*said[:2], *appended])

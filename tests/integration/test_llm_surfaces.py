@@ -10,8 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from perdure import LlmBusy, Perdure
-from perdure.surfaces.cli import retain as cli_retain
-from perdure.surfaces.cli import thinking as cli_thinking
+from perdure.surfaces.cli import session
 from perdure.surfaces.cli.main import app
 from perdure.surfaces.mcp.results import retained
 from tests.integration.rest_server import running
@@ -59,7 +58,7 @@ def test_mcp_names_them_too() -> None:
 
 
 def test_the_command_line_names_them_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cli_retain, "memory", lambda _: failing())
+    monkeypatch.setattr(session, "memory", lambda _: failing())
     runner = CliRunner()
     shown = runner.invoke(app, ["retain", "Ann plays the cello.", "--bank", "b"])
     assert "1 turn read without the language model: overloaded" in shown.output
@@ -97,7 +96,7 @@ def test_rest_says_that_no_model_is_set() -> None:
 
 
 def test_the_command_line_rewords_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli_thinking, "reading", lambda *_: rewording())
+    monkeypatch.setattr(session, "reading", lambda *_: rewording())
     shown = CliRunner().invoke(app, ["refine", "--bank", "b"])
     assert shown.exit_code == 0, shown.output
     assert "retired: 1" in shown.output

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 
-from perdure.models import spacy_tagger
-from perdure.models.spacy_tagger import SpacyTagger, _load, _Pipeline, find_pipeline
+from perdure.models.spacy_tagger import SpacyTagger, find_pipeline
 
 spacy = pytest.importorskip("spacy")
 
@@ -39,49 +37,6 @@ def test_entities_are_those_of_spacy(pipeline: Any) -> None:
 def test_a_batch_gives_what_each_text_gives_alone() -> None:
     tagger = SpacyTagger()
     assert tagger.tag(TEXTS) == [tagger.tag([text])[0] for text in TEXTS]
-
-
-def test_known_names_and_plain_words_alone_need_no_recogniser(monkeypatch: pytest.MonkeyPatch) -> None:
-    recognised: list[str] = []
-    loaded = _load(SpacyTagger()._path())
-    monkeypatch.setattr(loaded, "_recogniser", _Recording(loaded._recogniser, recognised))
-    tagged = SpacyTagger().tag(["Hey Melanie! I saw you on Monday.", "We met Bob in Porto."], ["Melanie"])
-    assert recognised == ["We met Bob in Porto."]
-    assert [[mention.text for sentence in text for mention in sentence.mentions] for text in tagged] == [
-        ["Melanie"],
-        ["Bob", "Porto"],
-    ]
-
-
-class _Recording:
-    """A recogniser that notes which texts it is given."""
-
-    def __init__(self, recogniser: Any, seen: list[str]) -> None:
-        self._recogniser, self._seen = recogniser, seen
-
-    def pipe(self, docs: Iterable[Any], batch_size: int) -> Iterator[Any]:
-        def noted() -> Iterator[Any]:
-            for doc in docs:
-                self._seen.append(doc.text)
-                yield doc
-
-        return iter(self._recogniser.pipe(noted(), batch_size=batch_size))
-
-
-def test_tags_stay_the_same_when_new_words_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = SpacyTagger().tag(TEXTS)
-    monkeypatch.setattr(spacy_tagger, "_LEARNT_CHARACTERS", 0)
-    strings = len(_load(SpacyTagger()._path())._nlp.vocab.strings)
-    assert SpacyTagger().tag([*TEXTS, "Zyxomat frobnicated the quuxblorp."])[:-1] == expected
-    assert len(_load(SpacyTagger()._path())._nlp.vocab.strings) == strings
-
-
-def test_loading_leaves_the_operations_of_other_models_alone() -> None:
-    from thinc.api import get_current_ops
-
-    before = get_current_ops()
-    _Pipeline(SpacyTagger()._path())
-    assert get_current_ops() is before
 
 
 def test_tags_heads_and_lemmas_agree_with_the_whole_pipeline(pipeline: Any) -> None:

@@ -45,22 +45,6 @@ def test_a_model_is_written_from_the_facts_in_its_scope(client: Checked) -> None
     assert model_id in [one["mental_model_id"] for one in listed["operations"]]
 
 
-def test_the_levels_of_detail(client: Checked) -> None:
-    model_id, _ = made(client, "main")
-    path = f"{BANKS}/main/mental-models/{model_id}"
-    metadata = client.get(path, params={"detail": "metadata"}).json()
-    assert "content" not in metadata
-    assert "is_stale" not in metadata
-    content = client.get(path, params={"detail": "content"}).json()
-    assert content["trigger"] == {
-        "mode": "full", "refresh_after_consolidation": False, "exclude_mental_models": False, "keep_trace": False,
-    }  # fmt: skip
-    assert "reflect_response" not in content
-    listed = client.get(f"{BANKS}/main/mental-models", params={"detail": "metadata"}).json()
-    assert all("is_stale" in item and "content" not in item for item in listed["items"])
-    assert client.get(path, params={"detail": "all"}).status_code == 422
-
-
 def test_lists_are_newest_refresh_first_in_pages_that_do_not_overlap(client: Checked) -> None:
     ids = [made(client, "listed", id=f"m-{n}", tags=["a"] if n % 2 else [])[0] for n in range(4)]
     path = f"{BANKS}/listed/mental-models"
@@ -77,33 +61,6 @@ def test_lists_are_newest_refresh_first_in_pages_that_do_not_overlap(client: Che
         assert client.get(path, params=wrong).status_code == 422
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"trigger": {"fact_types": []}},
-        {"trigger": {"refresh_after_consolidation": True, "refresh_cron": "0 3 * * *"}},
-        {"trigger": {"refresh_cron": "61 * * * *"}},
-        {"trigger": {"refresh_cron": "0 0 31 2 *"}},
-        {"trigger": {"mode": "some"}},
-        {"max_tokens": 255},
-        {"max_tokens": 8193},
-        {"id": "Upper Case"},
-        {"name": " "},
-        {"source_query": ""},
-    ],
-)
-def test_what_cannot_be_a_model_is_refused(client: Checked, wrong: dict[str, Any]) -> None:
-    body = {"name": "n", "source_query": "q", **wrong}
-    assert client.post(f"{BANKS}/main/mental-models", json=body).status_code == 422
-
-
-def test_a_blank_schedule_is_none_and_an_id_is_taken_once(client: Checked) -> None:
-    model_id, _ = made(client, "main", id="blank", trigger={"refresh_cron": "  "})
-    assert "refresh_cron" not in client.get(f"{BANKS}/main/mental-models/{model_id}").json()["trigger"]
-    body = {"id": "blank", "name": "n", "source_query": "q"}
-    assert client.post(f"{BANKS}/main/mental-models", json=body).status_code == 409
-
-
 def test_settings_change_and_the_trigger_is_replaced_whole(client: Checked) -> None:
     model_id, _ = made(client, "main", trigger={"mode": "delta", "keep_trace": True})
     path = f"{BANKS}/main/mental-models/{model_id}"
@@ -114,15 +71,6 @@ def test_settings_change_and_the_trigger_is_replaced_whole(client: Checked) -> N
     assert client.patch(path, json={}).status_code == 404
     assert client.patch(path, json={"max_tokens": 1}).status_code == 422
     assert client.patch(f"{BANKS}/main/mental-models/nothing", json={"name": "x"}).status_code == 404
-
-
-def test_unknown_models_are_not_found(client: Checked) -> None:
-    path = f"{BANKS}/main/mental-models/nothing"
-    assert client.get(path).status_code == 404
-    assert client.delete(path).status_code == 404
-    assert client.get(f"{path}/history").status_code == 404
-    for action in ("refresh", "dry-run-refresh", "clear"):
-        assert client.post(f"{path}/{action}").status_code == 404
 
 
 def test_dry_run_writes_nothing_and_refresh_does_what_it_said(client: Checked) -> None:
@@ -155,45 +103,6 @@ def test_dry_run_writes_nothing_and_refresh_does_what_it_said(client: Checked) -
     assert (unchanged["outcome"], unchanged["would_persist"], unchanged["diff"]) == (
         "content_preserved_no_new_facts", False, "",
     )  # fmt: skip
-
-
-def test_history_is_newest_first_and_begins_with_the_placeholder(client: Checked) -> None:
-    client.post(f"{BANKS}/past/memories", json={"items": [{"content": "Finn Gray sails."}]})
-    model_id, _ = made(client, "past", source_query="What does Finn Gray do?")
-    path = f"{BANKS}/past/mental-models/{model_id}"
-    client.post(f"{BANKS}/past/memories", json={"items": [{"content": "Finn Gray climbs."}]})
-    wait_for(client, "past", client.post(f"{path}/refresh").json()["operation_id"])
-    history = client.get(f"{path}/history").json()
-    assert [("sails" in one["previous_content"]) for one in history] == [True, False]
-    assert history[1]["previous_content"] == "Generating content..."
-    assert history[0]["previous_reflect_response"]["based_on"]["world"][0]["text"] == "Finn Gray sails."
-    cleared = client.post(f"{path}/clear").json()
-    assert cleared["content"] == ""
-    assert len(client.get(f"{path}/history").json()) == 2
-    preview = client.post(f"{path}/dry-run-refresh").json()
-    assert "sails" in preview["preview_content"]
-    assert client.delete(path).json() == {"status": "deleted"}
-
-
-def test_tags_of_models_are_listed(client: Checked) -> None:
-    for number in range(2):
-        made(client, "tagged", id=f"t-{number}", tags=["crew", f"t{number}"])
-    tags = client.get(f"{BANKS}/tagged/tags", params={"source": "mental_models"}).json()
-    assert [(one["tag"], one["count"]) for one in tags["items"]] == [("crew", 2), ("t0", 1), ("t1", 1)]
-
-
-def test_nothing_to_say_keeps_the_document_and_fails_the_operation(client: Checked) -> None:
-    model_id, operation = made(client, "empty")
-    assert operation["status"] == "failed"
-    assert operation["details"] == {
-        "operation_type": "refresh_mental_model",
-        "outcome": "refresh_failed_empty_candidate",
-        "failure_reason": "empty_candidate",
-    }
-    model = client.get(f"{BANKS}/empty/mental-models/{model_id}").json()
-    assert model["content"] == "Generating content..."
-    assert model["reflect_response"]["refresh_skipped"] == "refresh_failed_empty_candidate"
-    assert "last_memory_seen_at" not in model
 
 
 def test_directives(client: Checked) -> None:
@@ -284,13 +193,6 @@ def test_knowledge_base(client: Checked) -> None:
     assert client.get(f"{path}/tree").json() == {"roots": []}
     assert client.get(f"{BANKS}/kb/mental-models").json()["total"] == 0
     assert client.delete(f"{path}/nodes/{folder_id}").status_code == 404
-
-
-def test_deleting_a_model_removes_its_page(client: Checked) -> None:
-    path = f"{BANKS}/kb2/knowledge-base"
-    page = client.post(f"{path}/pages", json={"name": "P", "source_query": "q"}).json()
-    client.delete(f"{BANKS}/kb2/mental-models/{page['mental_model_id']}")
-    assert client.get(f"{path}/tree").json()["roots"] == []
 
 
 def test_a_template_survives_a_round_trip(client: Checked) -> None:

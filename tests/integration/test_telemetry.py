@@ -106,20 +106,6 @@ def test_a_retain_in_the_background_is_told_when_it_is_done(tmp_path: Path, watc
     assert attributes(span)[names.RECORD_COUNT] == 1
 
 
-def test_a_search_inside_a_reflection_is_its_child(tmp_path: Path, watched: Watched) -> None:
-    with open_watched(tmp_path, watched.telemetry()) as memory:
-        memory.retain("b", "Ann lives in Oslo.")
-        watched.take()
-        memory.reflect("b", "Where does Ann live?")
-    *searches, reflection = watched.take()
-    assert reflection.name == "perdure.reflect"
-    assert searches
-    for span in searches:
-        assert span.name == "search_memory"
-        assert span.parent is not None
-        assert span.parent.span_id == reflection.context.span_id  # type: ignore[union-attr]
-
-
 def test_texts_are_told_only_where_asked_for_and_through_the_hook(tmp_path: Path, watched: Watched) -> None:
     def redact(text: str) -> str:
         if "Bob" in text:
@@ -155,27 +141,6 @@ def points(watched: Watched, name: str) -> list[Any]:
         one for resource in data.resource_metrics for scope in resource.scope_metrics for one in scope.metrics
     ]
     return [point for metric in metrics if metric.name == name for point in metric.data.data_points]
-
-
-def test_durations_are_measured_without_naming_banks(tmp_path: Path, watched: Watched) -> None:
-    with open_watched(tmp_path, watched.telemetry()) as memory:
-        memory.retain("b", "Ann lives in Oslo.")
-        memory.recall("b", "Where does Ann live?")
-        memory.recall("b", "Where does Ann live?")
-        with pytest.raises(NotFound):
-            memory.facts.update("b", "none", topic="x")
-    counts = {
-        (point.attributes[names.OPERATION_NAME], point.attributes.get(names.ERROR_TYPE)): point.count
-        for point in points(watched, names.OPERATION_DURATION)
-    }
-    assert counts == {
-        ("upsert_memory", None): 1,
-        ("search_memory", None): 2,
-        ("update_memory", "not_found"): 1,
-    }
-    assert not [
-        point for point in points(watched, names.OPERATION_DURATION) if names.STORE_ID in point.attributes
-    ]
 
 
 def test_calls_of_a_language_model_are_told_with_their_tokens(tmp_path: Path, watched: Watched) -> None:
@@ -239,11 +204,6 @@ def test_a_call_over_mcp_joins_the_trace_that_its_meta_names(
     assert joined.parent is not None
     assert (f"{joined.parent.trace_id:032x}", f"{joined.parent.span_id:016x}") == (trace, parent)
     assert [span.parent for span in alone] == [None, None]
-
-
-def test_the_setting_turns_it_on(tmp_path: Path) -> None:
-    with Perdure.open(tmp_path / "m.db", telemetry=True, **QUICK) as memory:
-        assert isinstance(memory._components.telemetry, perdure.OpenTelemetry)
 
 
 def test_off_nothing_of_it_is_imported(tmp_path: Path) -> None:

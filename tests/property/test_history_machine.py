@@ -17,8 +17,8 @@ from perdure.domain.fact import Fact
 from perdure.domain.filter import Filter
 from perdure.errors import InvalidInput
 from perdure.extract.verbatim import VerbatimExtractor
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-from perdure.forget.target import Target
 from perdure.history import CLOSINGS
 from perdure.manage.curation import invalidate_fact, restore_fact
 from perdure.ports.store import Features, NewFact, Order, Selection, Store

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from perdure.domain.fact import Fact
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-from perdure.forget.target import Target
 from perdure.ports.store import FactsWhere, Proof, Store
 from perdure.retain.commit import Closure, FactChanges, commit
 from perdure.stores.postgres.store import PostgresStore

@@ -15,7 +15,7 @@ from perdure.documents.document import unwrap
 from perdure.documents.pdf import without_running_heads
 from perdure.documents.reader import read_file
 from perdure.errors import InvalidInput, Unavailable
-from perdure.surfaces.cli.sources import is_excluded, read_sources
+from perdure.surfaces.cli.sources import read_sources
 
 PAGE = """<!doctype html><html><head><title>Ann's   notes</title><style>p { color: red }</style>
 <meta property="article:published_time" content="2024-03-02T09:30:00Z"><script>var secret = 1;</script></head>
@@ -37,15 +37,6 @@ def test_html_keeps_its_structure_and_loses_scripts_styles_and_navigation() -> N
     assert read.written_at == datetime(2024, 3, 2, 9, 30, tzinfo=UTC)
 
 
-def test_html_without_a_main_part_and_in_an_old_encoding() -> None:
-    page = (
-        '<meta charset="iso-8859-1"><body><nav>Menü</nav><h2>Über uns</h2>Anna wohnt in Köln.<br>Seit März.'
-    )
-    assert (
-        read_file(page.encode("latin-1"), "page.htm").text == "## Über uns\n\nAnna wohnt in Köln.\nSeit März."
-    )
-
-
 def test_pdf_gives_its_text_title_and_date() -> None:
     pytest.importorskip("pypdf", reason="needs the extra `files`")
     read = read_file(
@@ -63,12 +54,6 @@ def test_a_damaged_pdf_is_named(data: bytes, said: str) -> None:
     pytest.importorskip("pypdf", reason="needs the extra `files`")
     with pytest.raises(InvalidInput, match=f"a.pdf: expected {said}"):
         read_file(data, "a.pdf")
-
-
-def test_a_pdf_of_pictures_is_named() -> None:
-    pytest.importorskip("pypdf", reason="needs the extra `files`")
-    with pytest.raises(InvalidInput, match="its pages are images"):
-        read_file(small_pdf([]), "scan.pdf")
 
 
 def small_pdf(lines: list[str], title: str = "") -> bytes:
@@ -141,25 +126,6 @@ def test_a_missing_extra_is_named(name: str, module: str, monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(Unavailable, match=r"perdure\[files\]"):
         read_file(b"x", name)
-
-
-def test_source_code_is_fenced_with_its_language() -> None:
-    assert read_file(b"def f():\n    return 1\n", "a.py").text == "```python\ndef f():\n    return 1\n```"
-    assert read_file(b"FROM x\n", "Dockerfile").text == "```dockerfile\nFROM x\n```"
-    assert read_file(b"s = '```'\n", "a.rb").text.startswith("````ruby\n")
-    assert read_file(b"# Notes\n\nAnn moved.", "a.md").text == "# Notes\n\nAnn moved."
-
-
-def test_svg_gives_its_words() -> None:
-    svg = (
-        '<svg xmlns="http://www.w3.org/2000/svg"><title>Floor plan</title><desc>Ann\'s flat in Oslo.</desc>'
-        '<style>text { fill: red }</style><path d="M0 0"/><text x="1"><tspan>Living</tspan> <tspan>room</tspan></text></svg>'
-    )
-    read = read_file(svg.encode(), "plan.svg")
-    assert read.text == "Floor plan\nAnn's flat in Oslo.\nLiving room"
-    assert read.title == "Floor plan"
-    with pytest.raises(InvalidInput, match="words"):
-        read_file(b'<svg><path d="M0 0"/></svg>', "line.svg")
 
 
 def test_rows_of_a_table_repeat_the_names_of_its_columns() -> None:
@@ -242,21 +208,6 @@ def test_a_folder_leaves_out_what_is_excluded_installed_or_generated(tmp_path: P
     reasons = {Path(file).name: reason for file, reason in collected.skipped}
     assert set(reasons) == {"node_modules", "app.min.js", "photo.png"}
     assert ".png" in reasons["photo.png"]
-
-
-@pytest.mark.parametrize(
-    ("path", "glob", "excluded"),
-    [
-        ("notes/a.md", "*.md", True),
-        ("notes/a.md", "notes", True),
-        ("notes/a.md", "notes/", True),
-        ("x/notes/a.md", "notes/*.md", True),
-        ("notes/a.md", "a", False),
-        ("mynotes/a.md", "notes", False),
-    ],
-)
-def test_globs_match_paths_ends_and_folders(path: str, glob: str, excluded: bool) -> None:
-    assert is_excluded(Path(path), [glob]) is excluded
 
 
 def test_a_chat_export_as_a_text_file_keeps_its_own_dates(tmp_path: Path) -> None:

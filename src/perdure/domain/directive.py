@@ -6,36 +6,40 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
-from perdure.domain.item import check_tags, check_text
-from perdure.errors import InvalidInput
+from perdure.domain.item import check_tags
+from perdure.domain.options import Options, option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Directive:
+class DirectiveOptions(Options):
+    """Options of a directive when it is created."""
+
+    priority: int = option(0, "The highest comes first.")
+    is_active: bool = option(True, "Whether it holds.", flag="--on/--off")
+    tags: frozenset[str] = option(
+        frozenset(), "Tags of the questions for which it holds; for all without tags.", flag="--tag"
+    )
+
+    def _complete(self) -> None:
+        check_tags(self.tags)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectiveChanges(DirectiveOptions):
+    """What may be changed of a directive."""
+
+    name: str = option("", "What the rule is called.", at_least=1)
+    content: str = option("", "The rule.", at_least=1, flag="--text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Directive(DirectiveChanges):
     """A rule with a priority, the highest first; without tags it holds everywhere."""
 
     id: str
     bank: str
-    name: str
-    content: str
-    priority: int = 0
-    is_active: bool = True
-    tags: frozenset[str] = frozenset()
     created_at: datetime | None = None
     updated_at: datetime | None = None
-
-    def __post_init__(self) -> None:
-        for field in ("name", "content"):
-            value = getattr(self, field)
-            check_text(field, value)
-            if not value.strip():
-                raise InvalidInput(field, "non-empty text", value)
-        if isinstance(self.priority, bool) or not isinstance(self.priority, int):
-            raise InvalidInput("priority", "an integer", self.priority)
-        if not isinstance(self.is_active, bool):
-            raise InvalidInput("is_active", "true or false", self.is_active)
-        check_tags(self.tags)
-        object.__setattr__(self, "tags", frozenset(self.tags))
 
 
 @runtime_checkable

@@ -45,6 +45,14 @@ MADE_BY = "made_by:"
 
 REWORDED = "reworded"
 """Reason of a fact's retirement: a language model worded it anew; what it says is still so, in the fact that took its place."""
+RESTATED = "restated"
+"""Reason of a fact's retirement: a person changed its text; the fact that took its place has the new one."""
+RESTATED_AS = "restated_as"
+"""Kind of the records that name, under the id of a fact whose text was changed, the fact that says it now; ids alone."""
+FORGOTTEN = "[forgotten]"
+"""Stands where erased text stood."""
+REMOVED = "[removed]"
+"""Stands where an erased name stood, in a statement that was kept."""
 
 
 class LinkKind(StrEnum):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import cast
 
 from perdure.domain.fact import Tier
 from perdure.domain.observation import ScopeRule, read_scope_rule
+from perdure.domain.options import NOT_MCP, PROGRAMS, Moment, Options, option, read_strings, read_text
 from perdure.domain.recall import StageTime
-from perdure.domain.time import aware
+from perdure.domain.time import parse_instant
 from perdure.errors import InvalidInput
 
 MAX_CONTENT_CHARACTERS = 20_000_000
@@ -20,6 +22,11 @@ DATA_ROLES = frozenset({"tool", "function"})
 USER_ROLES = frozenset({"user", "human"})
 SPEAKER = "speaker"
 """Kind of the records that name the people who speak in a bank, with the role of those who came as its user."""
+HASH_KEY = "hash_key"
+"""Kind and id of the record with the random key of the ids that a bank makes from content.
+
+Every erasure deletes it: the next retain makes another, and ids made before tell nothing of their content any more.
+"""
 UNFINISHED_DOCUMENT = "unfinished_document"
 """Kind of the records that name documents whose text is stored, but whose facts a model could not make yet."""
 
@@ -35,75 +42,150 @@ class UpdateMode(StrEnum):
 
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+TIMELESS = "unset"
+"""A timestamp of texts that have no time."""
+_SAME_TYPE = {
+    **dict.fromkeys(("per", "people", "human"), "person"),
+    **dict.fromkeys(("org", "organization", "company"), "organisation"),
+    **dict.fromkeys(("loc", "location", "gpe", "city", "country"), "place"),
+    **dict.fromkeys(("unknown", "other", "misc", "entity"), "concept"),
+}
+"""Other names of an entity's type."""
+
+
+def _read_timestamp(value: object, name: str) -> object:
+    return value if value == TIMELESS else parse_instant(value, name)
+
+
+def _read_document_id(value: object, name: str) -> object:
+    if value is None:
+        return None
+    if not read_text(value, name).strip():
+        raise InvalidInput(name, "an id that is not blank", value)
+    if _CONTROLS.search(str(value)):
+        raise InvalidInput(name, "an id without control characters", value)
+    return value
+
+
+def _read_tags(value: object, name: str) -> frozenset[str]:
+    if value is None:
+        return frozenset()
+    tags = read_strings(value, name)
+    check_tags(tags)
+    return frozenset(tags)
+
+
+def _read_metadata(value: object, name: str) -> Mapping[str, str]:
+    """Return an object of strings; values of other types become strings."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidInput(name, "an object of strings", value)
+    metadata = {str(key): part if isinstance(part, str) else str(part) for key, part in value.items()}
+    for part in (*metadata.keys(), *metadata.values()):
+        read_text(part, name)
+    return metadata
+
+
+def _read_entities(value: object, name: str) -> tuple[tuple[str, str], ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise InvalidInput(name, "a list", value)
+    return tuple(_read_entity(entity, name) for entity in value)
+
+
+def _read_entity(value: object, name: str) -> tuple[str, str]:
+    if isinstance(value, str):
+        return (read_text(value, name), "concept")
+    if isinstance(value, Mapping) and isinstance(value.get("text"), str):
+        text, kind = value["text"], value.get("type")
+    elif isinstance(value, tuple | list) and len(value) == 2:
+        text, kind = value
+    else:
+        raise InvalidInput(name, "names or objects with text and type", value)
+    stated = read_text(str(kind or "concept"), name).strip().lower()
+    return (read_text(str(text), name), _SAME_TYPE.get(stated, stated))
+
+
+def _read_scopes(value: object, name: str) -> ScopeRule | None:
+    return None if value is None else read_scope_rule(value, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class ItemOptions(Options):
+    """What may be said of a text or turn; of everything in a retain, where its items leave it open."""
+
+    document_id: str | None = option(
+        None, "Name of the source; the same name again replaces it.", read=_read_document_id
+    )
+    timestamp: datetime | None = option(
+        None, 'When it was said (ISO 8601), now by default; "unset" if it has no time.', flag="-t",
+        read=_read_timestamp, accepts=Moment,
+    )  # fmt: skip
+    timeless: bool = option(False, "Whether it has no time.", on=PROGRAMS)
+    speaker: str = option("", 'Who said it; "I" in the text means this person.')
+    role: str = option("", "Role of the speaker in a chat: user, assistant, tool ...", on=PROGRAMS)
+    title: str = option("", "Title of the document.", on=NOT_MCP)
+    context: str = option("", "What it is about, such as a project's name.")
+    tags: frozenset[str] = option(
+        frozenset(), "Tags to find the facts by.", flag="--tag", read=_read_tags,
+        accepts=Collection[str] | None,
+    )  # fmt: skip
+    metadata: Mapping[str, str] = option(
+        {}, "Further properties, which filters can ask for.", on=NOT_MCP, read=_read_metadata,
+        accepts=Mapping[str, str] | None,
+    )  # fmt: skip
+    entities: tuple[tuple[str, str], ...] = option(
+        (), "Names of entities, or names with types, to add to those found.", on=PROGRAMS,
+        read=_read_entities, accepts=Sequence[str | tuple[str, str] | Mapping[str, str]] | None,
+    )  # fmt: skip
+    topic: str | None = option(None, "What the facts are about, in a word or two.", on=PROGRAMS)
+    tier: Tier = option(Tier.GENERAL, "core for what matters always, else general.", on=PROGRAMS)
+    classification: int = option(0, "From 0, public, to 3, secret.", at_least=0, at_most=3, on=PROGRAMS)
+    trust: int = option(2, "Trust in the source, from 0 to 3.", at_least=0, at_most=3, on=PROGRAMS)
+    credibility: int = option(
+        3, "Credibility of the information, from 1, confirmed, to 6.", at_least=1, at_most=6, on=PROGRAMS
+    )
+    relevance: float = option(0.0, "A weight of your own, kept with the facts.", on=PROGRAMS)
+    expires_at: datetime | None = option(
+        None, "When the facts leave every recall.", on=PROGRAMS, read=parse_instant, accepts=Moment
+    )
+    valid_from: datetime | None = option(
+        None, "Since when the facts are true.", on=PROGRAMS, read=parse_instant, accepts=Moment
+    )
+    valid_to: datetime | None = option(
+        None, "Until when the facts are true.", on=PROGRAMS, read=parse_instant, accepts=Moment
+    )
+    original_text: str | None = option(None, "The text before it was translated or cleaned.", on=PROGRAMS)
+    observation_scopes: ScopeRule | None = option(
+        None, "How its tags scope the observations made of its facts; as the bank says by default.",
+        on=PROGRAMS, read=_read_scopes, accepts=str | Sequence[Sequence[str]] | None,
+    )  # fmt: skip
+
+    def _complete(self) -> None:
+        if cast(object, self.timestamp) == TIMELESS:
+            object.__setattr__(self, "timestamp", None)
+            object.__setattr__(self, "timeless", True)
+        if self.valid_from is not None and self.valid_to is not None and self.valid_to < self.valid_from:
+            raise InvalidInput("valid_to", "a time not before valid_from", self.valid_to.isoformat())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item(ItemOptions):
     """One text or turn to retain; items that share a document_id are its turns, in order."""
 
     content: str
-    timestamp: datetime | None = None
-    """When it was said; the present when neither this nor `timeless` is given."""
-    timeless: bool = False
-    speaker: str = ""
-    role: str = ""
-    title: str = ""
-    context: str = ""
-    document_id: str | None = None
-    tags: frozenset[str] = frozenset()
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    entities: tuple[tuple[str, str], ...] = ()
-    """(name, type) of entities to add to those found."""
-    topic: str | None = None
-    tier: Tier = Tier.GENERAL
-    classification: int = 0
-    trust: int = 2
-    credibility: int = 3
-    relevance: float = 0.0
-    expires_at: datetime | None = None
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
-    original_text: str | None = None
-    observation_scopes: ScopeRule | None = None
-    """How its tags scope the observations that are made of its facts; as the bank says unless given."""
 
-    def __post_init__(self) -> None:
+    def _complete(self) -> None:
+        ItemOptions._complete(self)
         if not isinstance(self.content, str):
             raise InvalidInput("content", "text", self.content)
         if len(self.content) > MAX_CONTENT_CHARACTERS:
             raise InvalidInput("content", f"at most {MAX_CONTENT_CHARACTERS} characters", len(self.content))
         if not self.content.strip():
             raise InvalidInput("content", "non-empty text", self.content)
-        check_text("content", self.content)
-        for name in ("speaker", "title", "context", "document_id", "original_text"):
-            value = getattr(self, name)
-            if value is not None:
-                check_text(name, value)
-        if self.document_id is not None and not self.document_id.strip():
-            raise InvalidInput("document_id", "an id that is not blank", self.document_id)
-        if self.document_id is not None and _CONTROLS.search(self.document_id):
-            raise InvalidInput("document_id", "an id without control characters", self.document_id)
-        check_tags(self.tags)
-        if self.observation_scopes is not None:
-            rule = read_scope_rule(self.observation_scopes)
-            object.__setattr__(self, "observation_scopes", rule)
-        self._check_validity()
-        for name, low, high in (("classification", 0, 3), ("trust", 0, 3), ("credibility", 1, 6)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise InvalidInput(name, f"an integer from {low} to {high}", value)
-
-    def _check_validity(self) -> None:
-        for name in ("valid_from", "valid_to"):
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, datetime):
-                raise InvalidInput(name, "a datetime", value)
-        if (
-            self.valid_from is not None
-            and self.valid_to is not None
-            and aware(self.valid_to) < aware(self.valid_from)
-        ):
-            raise InvalidInput("valid_to", "a time not before valid_from", self.valid_to.isoformat())
+        read_text(self.content, "content")
 
     @property
     def is_agent(self) -> bool:
@@ -111,16 +193,9 @@ class Item:
         return (self.role or self.speaker).lower() in AGENT_ROLES
 
 
-def check_text(field_name: str, value: object) -> None:
+def check_text(name: str, value: object) -> None:
     """Refuse what cannot be stored as UTF-8 text: NUL characters and lone surrogates."""
-    if not isinstance(value, str):
-        raise InvalidInput(field_name, "text", value)
-    if "\x00" in value:
-        raise InvalidInput(field_name, "text without NUL characters")
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InvalidInput(field_name, "text without lone surrogates") from error
+    read_text(value, name)
 
 
 def check_tags(tags: object) -> None:
@@ -183,6 +258,8 @@ class RetainResult:
     passed_over: tuple[PassedOver, ...] = ()
     """What of the content was not retained: tool calls, images, empty texts, dates that could not be read."""
     fell_back: tuple[FellBack, ...] = ()
+    masked: Mapping[str, int] = field(default_factory=dict)
+    """Format of a secret, such as "github token" -> how many of it were masked before anything was stored."""
     timings: tuple[StageTime, ...] = ()
 
     def __str__(self) -> str:
@@ -193,6 +270,7 @@ class RetainResult:
             (len(self.retired), "retired"),
             (self.unchanged, "unchanged"),
             (len(self.passed_over), "passed over"),
+            (sum(self.masked.values()), "secrets masked"),
             (sum(one.turns for one in self.fell_back), "turns without the language model"),
         )
         parts += [f"{count} {name}" for count, name in counted if count]

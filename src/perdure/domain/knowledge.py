@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 
 from perdure.domain.item import check_text
-from perdure.domain.mental_model import MentalModel
+from perdure.domain.mental_model import MAX_TOKENS, MIN_TOKENS, MentalModel, RefreshTrigger
+from perdure.domain.options import PROGRAMS, Options, option
 from perdure.errors import InvalidInput
 
 KNOWLEDGE_NODE = "knowledge_node"
@@ -18,11 +20,47 @@ TYPE_TAG = "type:"
 PAGE_TOKENS = 4096
 
 
+def _read_trigger(value: object, name: str) -> Mapping[str, object]:
+    """Return the fields of a trigger to change."""
+    if isinstance(value, RefreshTrigger):
+        return {one.name: getattr(value, one.name) for one in fields(value)}
+    if value is not None and not isinstance(value, Mapping):
+        raise InvalidInput(name, "an object with fields of a trigger", value)
+    return value or {}
+
+
 class NodeKind(StrEnum):
     """What a node of the knowledge base is."""
 
     FOLDER = "folder"
     PAGE = "page"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageOptions(Options):
+    """Options of a page when it is created."""
+
+    parent_id: str | None = option(
+        None, "Id of the folder that it stands in; without one it stands at the root.", flag="--in"
+    )
+    tags: frozenset[str] = option(
+        frozenset(), "Tags that its facts must all carry; also found by them.", flag="--tag"
+    )
+    max_tokens: int = option(
+        PAGE_TOKENS, "Size of the page in tokens.", at_least=MIN_TOKENS, at_most=MAX_TOKENS
+    )
+    trigger: Mapping[str, object] = option(
+        {}, "Fields of the trigger that are not as usual for pages.", on=PROGRAMS, read=_read_trigger,
+        accepts=RefreshTrigger | Mapping[str, object] | None,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeChanges(PageOptions):
+    """What may be changed of a node of the knowledge base; all but name and parent only of pages."""
+
+    name: str = option("", "What it is called.", at_least=1)
+    source_query: str = option("", "The question that it answers.", at_least=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from difflib import unified_diff
 from enum import StrEnum
-from typing import TypeVar
 
 from perdure.domain.cron import Cron
 from perdure.domain.fact import FactType
 from perdure.domain.filter import TagsMatch, read_tags
-from perdure.domain.item import check_tags, check_text
-from perdure.domain.options import read_name, read_strings
+from perdure.domain.item import check_tags
+from perdure.domain.options import PROGRAMS, Options, option, read_name, read_strings
 from perdure.errors import InvalidInput
 
 PLACEHOLDER = "Generating content..."
@@ -24,8 +23,25 @@ MIN_TOKENS, MAX_TOKENS, DEFAULT_TOKENS = 256, 8192, 2048
 MAX_HISTORY = 50
 MAX_COUNT = 1_000_000_000
 """Seconds of an interval, or tokens: more than anybody means, and no date overflows."""
-_Name = TypeVar("_Name", bound=StrEnum)
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
+
+
+def _check_storable(value: object, name: str) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(name, "JSON without lone surrogates, NaN and infinities") from error
+
+
+def _check_count(value: object, name: str) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_COUNT:
+        raise InvalidInput(name, f"a number from 0 to {MAX_COUNT}", value)
+
+
+def _set(target: object, name: str, value: object) -> None:
+    object.__setattr__(target, name, value)
 
 
 class RefreshMode(StrEnum):
@@ -91,7 +107,7 @@ class RefreshTrigger:
     keep_trace: bool = False
 
     def __post_init__(self) -> None:
-        _set(self, "mode", _name(RefreshMode, self.mode, "trigger.mode"))
+        _set(self, "mode", read_name(RefreshMode, self.mode, "trigger.mode"))
         for name in ("refresh_after_consolidation", "exclude_mental_models", "keep_trace"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(f"trigger.{name}", "true or false", getattr(self, name))
@@ -112,7 +128,7 @@ class RefreshTrigger:
                 raise InvalidInput("trigger.fact_types", "at least one type, or none at all", self.fact_types)
             _set(self, "fact_types", tuple(read_name(FactType, name, "trigger.fact_types") for name in names))
         if self.tags_match is not None:
-            _set(self, "tags_match", _name(TagsMatch, self.tags_match, "trigger.tags_match"))
+            _set(self, "tags_match", read_name(TagsMatch, self.tags_match, "trigger.tags_match"))
         if self.tag_groups is not None:
             read_tags(None, TagsMatch.ANY, self.tag_groups)
             _set(self, "tag_groups", tuple(self.tag_groups))
@@ -148,6 +164,39 @@ class RefreshTrigger:
         return RefreshTrigger.read(merged)
 
 
+def _read_trigger(value: object, name: str) -> RefreshTrigger:
+    if value is not None and not isinstance(value, RefreshTrigger | Mapping):
+        raise InvalidInput(name, "a RefreshTrigger or an object with its fields", value)
+    return RefreshTrigger.read(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentalModelOptions(Options):
+    """Options of a mental model when it is created."""
+
+    tags: frozenset[str] = option(
+        frozenset(), "Tags that its facts must all carry; also found by them.", flag="--tag"
+    )
+    max_tokens: int = option(
+        DEFAULT_TOKENS, "Size of the document in tokens.", at_least=MIN_TOKENS, at_most=MAX_TOKENS
+    )
+    trigger: RefreshTrigger = option(
+        RefreshTrigger(), "When it is refreshed by itself, how, and from which facts.", on=PROGRAMS,
+        read=_read_trigger, accepts=RefreshTrigger | Mapping[str, object] | None,
+    )  # fmt: skip
+
+    def _complete(self) -> None:
+        check_tags(self.tags)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentalModelChanges(MentalModelOptions):
+    """What may be changed of a mental model; its content is written by refreshes alone."""
+
+    name: str = option("", "What it is called.", at_least=1)
+    source_query: str = option("", "The question that it answers.", at_least=1, flag="--question")
+
+
 @dataclass(frozen=True, slots=True)
 class ModelSentence:
     """A sentence of a document and the facts it rests on; the first is what it states."""
@@ -177,16 +226,11 @@ class SeenFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MentalModel:
+class MentalModel(MentalModelChanges):
     """A standing question with the document that answers it; every sentence rests on facts."""
 
     id: str
     bank: str
-    name: str
-    source_query: str
-    tags: frozenset[str] = frozenset()
-    max_tokens: int = DEFAULT_TOKENS
-    trigger: RefreshTrigger = field(default_factory=RefreshTrigger)
     sections: tuple[ModelSection, ...] = ()
     generated: bool = False
     """Whether it was ever written or cleared; before, its content is the placeholder."""
@@ -219,18 +263,10 @@ class MentalModel:
         default = TagsMatch.ALL_STRICT if self.tags else TagsMatch.ANY
         return self.trigger.tags_match or default
 
-    def __post_init__(self) -> None:
+    def _complete(self) -> None:
         if not isinstance(self.id, str) or not _ID.fullmatch(self.id):
             raise InvalidInput("id", "lower case letters, digits and hyphens, at most 128", self.id)
-        for name in ("name", "source_query"):
-            check_text(name, getattr(self, name))
-            if not getattr(self, name).strip():
-                raise InvalidInput(name, "non-empty text", getattr(self, name))
-        check_tags(self.tags)
-        _set(self, "tags", frozenset(self.tags))
-        size = self.max_tokens
-        if isinstance(size, bool) or not isinstance(size, int) or not MIN_TOKENS <= size <= MAX_TOKENS:
-            raise InvalidInput("max_tokens", f"an integer from {MIN_TOKENS} to {MAX_TOKENS}", size)
+        MentalModelOptions._complete(self)
 
     @property
     def content(self) -> str:
@@ -388,28 +424,3 @@ def cited_ids(sections: Sequence[ModelSection]) -> tuple[str, ...]:
             fact_id for section in sections for sentence in section.sentences for fact_id in sentence.fact_ids
         )
     )
-
-
-def _check_storable(value: object, name: str) -> None:
-    try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(name, "JSON without lone surrogates, NaN and infinities") from error
-
-
-def _check_count(value: object, name: str) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_COUNT:
-        raise InvalidInput(name, f"a number from 0 to {MAX_COUNT}", value)
-
-
-def _name(names: type[_Name], value: object, field_name: str) -> _Name:
-    try:
-        return names(str(value))
-    except ValueError as error:
-        raise InvalidInput(field_name, "one of " + ", ".join(names), value) from error
-
-
-def _set(target: object, name: str, value: object) -> None:
-    object.__setattr__(target, name, value)

@@ -129,6 +129,12 @@ class Options:
         """Check what concerns several options, and derive what follows from them."""
 
     @classmethod
+    def arguments_name(cls) -> str:
+        """Return the name of the TypedDict of its options, which signatures unpack."""
+        name = cls.__name__.removesuffix("Options").removesuffix("Changes")
+        return f"{name}ChangeArguments" if cls.__name__.endswith("Changes") else f"{name}Arguments"
+
+    @classmethod
     def read(cls, values: Mapping[str, object], surface: Surface = Surface.PYTHON) -> Self:
         """Return the options of these names; raise InvalidInput for the first one that is unknown or wrong."""
         given = given_options(cls, values, surface)
@@ -265,7 +271,10 @@ def _resolved(one: Field[Any], hint: Any) -> Option:
     default = one.default if one.default_factory is MISSING else one.default_factory()
     read = declared["read"] or _reader(kind, declared["at_least"], declared["at_most"])
     accepts_none = (
-        nullable or get_origin(kind) in (tuple, frozenset) or isinstance(default, Options | Mapping)
+        nullable
+        or default == ""
+        or get_origin(kind) in (tuple, frozenset)
+        or isinstance(default, Options | Mapping)
     )
     if accepts_none and declared["read"] is None:
         read = _optional(read, None if nullable else default)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from perdure.domain.item import check_text
+from perdure.domain.options import Options, option
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput
 
@@ -52,29 +53,52 @@ class WebhookHttp:
             check_text("http_config.params", f"{name}{value}")
 
 
+def _read_http(value: object, name: str) -> WebhookHttp:
+    if isinstance(value, Mapping) and set(value) <= {one.name for one in fields(WebhookHttp)}:
+        return WebhookHttp(**value)
+    if not isinstance(value, WebhookHttp):
+        raise InvalidInput(name, "a WebhookHttp", value)
+    return value
+
+
+def _read_url(value: object, name: str) -> str:
+    return check_url(value)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Webhook:
-    """An address that is told of events of a bank."""
+class WebhookOptions(Options):
+    """Options of a webhook when it is created."""
+
+    secret: str | None = option(None, "Signs what is sent; without it nothing is signed.")
+    event_types: tuple[str, ...] = option((CONSOLIDATION_COMPLETED,), "Events to send.")
+    enabled: bool = option(True, "Whether events are sent.")
+    http: WebhookHttp = option(
+        WebhookHttp(), "How events are sent.", read=_read_http, accepts=WebhookHttp | Mapping[str, object]
+    )
+
+    def _complete(self) -> None:
+        if not set(self.event_types) <= set(EVENT_TYPES):
+            raise InvalidInput("event_types", "some of " + ", ".join(EVENT_TYPES), self.event_types)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookChanges(WebhookOptions):
+    """What may be changed of a webhook."""
+
+    url: str = option("", "Address to which events are sent.", read=_read_url, accepts=str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook(WebhookChanges):
+    """An address that is told of events of a bank; its secret is kept in the database, and never shown."""
 
     id: str
     bank: str
-    url: str
-    secret: str | None = field(default=None, repr=False)
-    """Signs what is sent; kept in the database, and never shown."""
-    event_types: tuple[str, ...] = (CONSOLIDATION_COMPLETED,)
-    enabled: bool = True
-    http: WebhookHttp = field(default_factory=WebhookHttp)
     created_at: datetime | None = None
     updated_at: datetime | None = None
 
-    def __post_init__(self) -> None:
-        check_url(self.url)
-        if self.secret is not None:
-            check_text("secret", self.secret)
-        if isinstance(self.event_types, str) or not set(self.event_types) <= set(EVENT_TYPES):
-            raise InvalidInput("event_types", "some of " + ", ".join(EVENT_TYPES), self.event_types)
-        if not isinstance(self.enabled, bool):
-            raise InvalidInput("enabled", "true or false", self.enabled)
+    def __repr__(self) -> str:
+        return f"Webhook(id={self.id!r}, bank={self.bank!r}, url={self.url!r}, enabled={self.enabled})"
 
     def to_record(self) -> Record:
         """The webhook as it is stored."""

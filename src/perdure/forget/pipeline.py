@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from perdure.domain.detach import Source, without_entities, without_sources
-from perdure.domain.fact import Fact, FactType
+from perdure.domain.fact import RESTATED_AS, Fact, FactType
 from perdure.domain.imported import IMPORTED_DOCUMENT
-from perdure.domain.item import REFINED_DOCUMENT, UNFINISHED_DOCUMENT
+from perdure.domain.item import HASH_KEY, REFINED_DOCUMENT, UNFINISHED_DOCUMENT
 from perdure.domain.observation import SCOPES_RECORD
 from perdure.domain.record import Record
+from perdure.forget.around import Around, erase_around, find_around
 from perdure.forget.names import forget_names
+from perdure.forget.options import Target
+from perdure.forget.person import Person, count_mentions, find_person, redact_records, redact_rest
 from perdure.forget.scrub import (
     ErasedWords,
     Wordings,
@@ -25,9 +28,9 @@ from perdure.forget.scrub import (
     wordings_of,
 )
 from perdure.forget.speakers import forget_speakers
-from perdure.forget.target import LAST_ERASURE, Forgotten, Target
+from perdure.forget.target import LAST_ERASURE, Forgotten
 from perdure.forget.vectors import contexts_without
-from perdure.history import mark_changed, release_from_erased
+from perdure.history import find_wordings, mark_changed, release_from_erased
 from perdure.ports.store import FactsWhere, Store, Traces, Transaction, raise_damaged
 from perdure.text.own_words import features_alone
 
@@ -51,19 +54,20 @@ def forget(
     also: ScrubBackground | None = None,
     thoughts: ScrubThoughts = _no_thoughts,
     records: ScrubRecords | None = None,
+    kinds: Sequence[str] = (),
 ) -> Forgotten:
     """Erase for good, with everything that holds the erased content, in one transaction.
 
     With a fact go the facts synthesised from it; its wording in chunks, in its document's title and context, and in what
     facts of the same document quote or are found by; its share in their context vectors; and names of entities that only
     it held. With a document go its chunks and facts; a fact that another document proves too moves there, without what it
-    quoted. What an erased fact had ended or corrected opens again. With an entity go its memberships and the observations
-    of it, no facts that anybody stated. With the bank goes everything.
+    quoted. What an erased fact had ended or corrected opens again. With an entity go all statements and passages that mention
+    it. With the bank goes everything.
 
     `also` is called within the transaction with the ids of the erased documents (none when a fact or an entity goes), to
     scrub records that other parts keep; it says whether it scrubbed any, so that a document that only stands there exists.
     `thoughts` is called with the facts before they are deleted, and with those that are still synthesised from them after that;
-    `records` with all of them when they are deleted, to scrub what was thought on them.
+    `records` with all of them when they are deleted, to scrub what was thought on them. Records of `kinds` may name an entity.
     DamagedRow when a row that may hold it cannot be read: nothing is erased then. When the target went before, traces that are still pending are cleared.
     """
     bank_facts = 0
@@ -76,16 +80,22 @@ def forget(
             erased = Erased(tx.bank() is not None, bank_facts)
             tx.delete_bank()
         else:
-            erased = erase_target(store, tx, bank, target, also=also, thoughts=thoughts, records=records)
+            erased = erase_target(
+                store, tx, bank, target, also=also, thoughts=thoughts, records=records, kinds=kinds
+            )
         if erased.existed:
             if not target.everything:
+                tx.delete_records(HASH_KEY, [HASH_KEY])
                 tx.put_records([Record(kind=LAST_ERASURE, id=LAST_ERASURE, bank=bank)])
             keys_destroyed = tx.erased_content()
     traces = store.traces()
     if traces is Traces.PENDING and store.clears_traces_at_once():
         traces = store.clear_traces()
+    names = None if erased.person is None else erased.person.own_names
     return Forgotten(
         facts=erased.facts,
+        kept=len(erased.kept),
+        mentions_left=None if names is None else count_mentions(store, bank, names, kinds),
         existed=erased.existed,
         traces=traces,
         unembedded=tuple(sorted(erased.unembedded)),
@@ -103,13 +113,20 @@ def erase_target(
     also: ScrubBackground | None,
     thoughts: ScrubThoughts,
     records: ScrubRecords | None,
+    kinds: Sequence[str] = (),
 ) -> Erased:
     """Erase a fact, a document or an entity within a transaction; the arguments are those of `forget`."""
-    erased = _erase(tx, target, thoughts)
+    if target.entity_id is not None and not target.unlink:
+        erased = _erase_person(store, tx, bank, target, thoughts)
+    else:
+        erased = _erase(tx, target, thoughts)
+        erased = _erase_around(tx, erased, erase=target.around)
     raise_damaged(tx)  # an erasure that passes over a row that it cannot read is none
     forget_speakers(store, tx, bank, erased.speakers)
     if records is not None and erased.gone:
         records(tx, erased.gone)
+    if erased.person is not None:
+        redact_records(tx, erased.person.own_names, kinds)
     if also is not None and (erased.existed or erased.documents) and also(tx, erased.documents):
         return replace(erased, existed=True)
     return erased
@@ -129,19 +146,56 @@ class Erased:
     """The erased facts, those synthesised from others included."""
     chunks: int = 0
     """Chunks that went."""
-    scrubbed_chunks: int = 0
+    scrubbed_chunks: frozenset[str] = frozenset()
     """Chunks that stay without the erased words."""
+    around: tuple[Around, ...] = ()
+    """What else shares words with erased facts."""
+    person: Person | None = None
+    """The erased entity with what mentioned it."""
+    kept: frozenset[str] = frozenset()
+    """Facts that mentioned the entity and stay without its name."""
+    passages: tuple[str, ...] = ()
+    """Erased sentences from which no fact was drawn."""
 
 
 def _erase(tx: Transaction, target: Target, thoughts: ScrubThoughts) -> Erased:
     if target.document_id is not None:
         return _erase_document(tx, target.document_id, thoughts)
     if target.entity_id is not None:
-        return _erase_entity(tx, target.entity_id, thoughts)
+        return _unlink_entity(tx, target.entity_id, thoughts)
     return _erase_facts(tx, tx.facts([target.fact_id or ""]), thoughts)
 
 
-def _erase_entity(tx: Transaction, entity_id: str, thoughts: ScrubThoughts) -> Erased:
+def _erase_person(
+    store: Store, tx: Transaction, bank: str, target: Target, thoughts: ScrubThoughts
+) -> Erased:
+    person = find_person(store, tx, bank, target.entity_id or "")
+    if person is None:
+        return Erased(existed=False)
+    going = [fact for fact in person.mentioning if fact.id not in target.keep]
+    erased = _erase_facts(tx, going, thoughts)
+    kept = frozenset(fact.id for fact in person.mentioning) & set(target.keep) - erased.gone.keys()
+    redacted = redact_rest(tx, person, kept, erased.gone.keys())
+    return replace(
+        erased,
+        existed=True,
+        unembedded=(erased.unembedded | redacted.unembedded) - erased.gone.keys(),
+        scrubbed_chunks=erased.scrubbed_chunks | redacted.chunk_ids,
+        person=person,
+        kept=kept,
+        passages=redacted.passages,
+    )
+
+
+def _erase_around(tx: Transaction, erased: Erased, *, erase: bool) -> Erased:
+    """Find what shares words with erased facts in the documents that stay, and erase it too if the caller wants that."""
+    document_ids = {fact.document_id for fact in erased.gone.values() if fact.document_id is not None}
+    around = find_around(tx, erased.gone.values(), document_ids - erased.documents)
+    unembedded = erase_around(tx, around) if erase else frozenset()
+    return replace(erased, around=tuple(around), unembedded=erased.unembedded | unembedded)
+
+
+def _unlink_entity(tx: Transaction, entity_id: str, thoughts: ScrubThoughts) -> Erased:
     members = tx.find_facts(FactsWhere(entity_ids=[entity_id]))
     existed = bool(members or tx.entities(ids=[entity_id]))
     profiles = [fact for fact in members if fact.type is FactType.OBSERVATION]
@@ -211,7 +265,7 @@ def _stand_alone(tx: Transaction, facts: Sequence[Fact], titles: Wordings) -> fr
 
 def _erase_facts(tx: Transaction, facts: Sequence[Fact], thoughts: ScrubThoughts) -> Erased:
     """Erase facts, all that was synthesised from them, and what quotes them."""
-    erased = {fact.id: fact for fact in (*facts, *_wordings(tx, facts))}
+    erased = {fact.id: fact for fact in find_wordings(tx, facts)}
     derived = list(erased.values())
     reworded: set[str] = set()
     while derived:
@@ -227,6 +281,7 @@ def _erase_facts(tx: Transaction, facts: Sequence[Fact], thoughts: ScrubThoughts
     forget_names(tx, erased, words.wordings)
     release_from_erased(tx, erased)
     tx.delete_facts(list(erased))
+    tx.delete_records(RESTATED_AS, list(erased))
     speakers = Counter(fact.speaker for fact in erased.values() if fact.speaker)
     return Erased(
         True,
@@ -238,19 +293,13 @@ def _erase_facts(tx: Transaction, facts: Sequence[Fact], thoughts: ScrubThoughts
     )
 
 
-def _wordings(tx: Transaction, facts: Sequence[Fact]) -> list[Fact]:
-    """The facts that say the same in other words: those that took their place, and those whose place these took."""
-    newer = tx.facts([fact.superseded_by for fact in facts if fact.is_reworded and fact.superseded_by])
-    every = [*facts, *newer]
-    older = tx.find_facts(FactsWhere(superseded_by=[fact.id for fact in every])) if every else []
-    return [*newer, *(fact for fact in older if fact.is_reworded)]
-
-
-def _scrub_around(tx: Transaction, erased: dict[str, Fact], words: ErasedWords) -> tuple[frozenset[str], int]:
+def _scrub_around(
+    tx: Transaction, erased: dict[str, Fact], words: ErasedWords
+) -> tuple[frozenset[str], frozenset[str]]:
     """Scrub the chunks and documents that state the erased facts, and the other facts of these documents.
 
-    Returns the facts that lost their vectors, because an erased wording (in a title) was embedded with them; and how many
-    chunks lost words.
+    Returns the facts that lost their vectors, because an erased wording (in a title) was embedded with them; and the
+    chunks that lost words.
     """
     proofs = [proof for of_fact in tx.proofs(list(erased)).values() for proof in of_fact]
     sources: list[Source] = [*erased.values(), *proofs]
@@ -265,6 +314,9 @@ def _scrub_around(tx: Transaction, erased: dict[str, Fact], words: ErasedWords) 
     unembedded = {fact_id for fact_id, own in scrubbed.items() if own.passage != features[fact_id].passage}
     for fact_id in unembedded:
         scrubbed[fact_id] = replace(scrubbed[fact_id], vectors={}, tokens=b"")
+    for fact in members:
+        if fact.id in siblings and siblings[fact.id].asked != fact.asked:
+            scrubbed[fact.id] = replace(scrubbed[fact.id], dedupe_key="")  # a hash of the question too
     contexts = contexts_without(erased.keys(), members, {**features, **scrubbed}, chunks)
     for fact_id, vector in contexts.items():
         own = scrubbed[fact_id]
@@ -276,5 +328,7 @@ def _scrub_around(tx: Transaction, erased: dict[str, Fact], words: ErasedWords) 
     tx.put_documents([scrub_document(document, words.wordings) for document in tx.documents(document_ids)])
     tx.update_facts([siblings[fact.id] for fact in members if siblings.get(fact.id, fact) != fact])
     tx.put_features({fact_id: own for fact_id, own in scrubbed.items() if own is not features[fact_id]})
-    scrubbed_chunks = sum(after != before for before, after in zip(stating, without_words, strict=True))
-    return frozenset(unembedded), scrubbed_chunks
+    scrubbed_chunks = {
+        before.id for before, after in zip(stating, without_words, strict=True) if after != before
+    }
+    return frozenset(unembedded), frozenset(scrubbed_chunks)

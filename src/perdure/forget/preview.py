@@ -8,13 +8,34 @@ from dataclasses import dataclass
 
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.filter import Filter
+from perdure.forget.around import Around
+from perdure.forget.options import Target
 from perdure.forget.pipeline import Erased, ScrubBackground, ScrubRecords, ScrubThoughts, erase_target
-from perdure.forget.target import Target
 from perdure.ports.store import FactsWhere, Rows, Selection, Store, Transaction
 
 MOST_TEXTS = 20
 """Texts of facts that a preview quotes."""
 _EVERYTHING = Filter(include_closed=True, include_expired=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A fact that would go."""
+
+    fact_id: str
+    text: str
+    others: tuple[str, ...] = ()
+    """Names of other entities that it mentions: `keep` leaves it, without the forgotten name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Namesake:
+    """Another entity that has one of the names."""
+
+    entity_id: str
+    name: str
+    facts: int
+    """Facts that mention it and not the forgotten one, which stay as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +59,14 @@ class ForgetPreview:
     """Opinions that would lose evidence; those that rest on nothing else go."""
     texts: tuple[str, ...] = ()
     """Texts of the first facts that would go, at most 20."""
+    statements: tuple[Statement, ...] = ()
+    """All facts that would go with an entity."""
+    passages: tuple[str, ...] = ()
+    """Sentences that mention the entity and from which no fact was drawn; they would go too."""
+    namesakes: tuple[Namesake, ...] = ()
+    """Other entities with one of the names."""
+    around: tuple[Around, ...] = ()
+    """Titles, contexts, tags and entities that share words with what would go; they stay, except with `around`."""
 
 
 class _RollBack(Exception):
@@ -54,6 +83,7 @@ def preview_forget(
     records: ScrubRecords,
     opinions: Callable[[Rows, Collection[str] | None], frozenset[str]],
     stale: Callable[[Rows, Sequence[Fact]], frozenset[str]],
+    kinds: Sequence[str] = (),
 ) -> ForgetPreview:
     """Erase as `forget` does, count what went, and roll back. The first three functions are those of `forget`.
 
@@ -70,7 +100,9 @@ def preview_forget(
 
     preview = ForgetPreview(existed=False)
     with suppress(_RollBack), store.transaction(bank) as tx:
-        erased = erase_target(store, tx, bank, target, also=also, thoughts=watch_thoughts, records=records)
+        erased = erase_target(
+            store, tx, bank, target, also=also, thoughts=watch_thoughts, records=records, kinds=kinds
+        )
         # A reading sees what was committed: the rows as they were.
         with store.reading(bank) as before:
             preview = ForgetPreview(
@@ -78,14 +110,37 @@ def preview_forget(
                 facts=erased.facts,
                 documents=len(before.documents(sorted(erased.documents))) if erased.documents else 0,
                 chunks=erased.chunks,
-                scrubbed_chunks=erased.scrubbed_chunks,
+                scrubbed_chunks=len(erased.scrubbed_chunks),
                 entities=_entities_gone(before, tx, erased, target),
                 observations=_observations_lost(before, tx, erased, target, stale),
                 opinions=len(losing),
                 texts=tuple(fact.text for fact in list(erased.gone.values())[:MOST_TEXTS]),
+                statements=_statements(erased),
+                passages=erased.passages,
+                namesakes=_namesakes(erased),
+                around=erased.around,
             )
         raise _RollBack
     return preview
+
+
+def _statements(erased: Erased) -> tuple[Statement, ...]:
+    person = erased.person
+    if person is None:
+        return ()
+    return tuple(
+        Statement(fact.id, fact.text, tuple(name for name in fact.entities if not person.names.in_text(name)))
+        for fact in erased.gone.values()
+    )
+
+
+def _namesakes(erased: Erased) -> tuple[Namesake, ...]:
+    if erased.person is None:
+        return ()
+    return tuple(
+        Namesake(other.id, other.name, sum(other.id in fact.entity_ids for fact in erased.person.staying))
+        for other in erased.person.namesakes.values()
+    )
 
 
 def _whole_bank(

@@ -6,13 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from perdure.domain.fact import Chunk, Document, Fact, TurnSpan
+from perdure.domain.fact import FORGOTTEN, Chunk, Document, Fact, TurnSpan
 from perdure.ports.store import Features
 from perdure.text.own_words import own_terms
 from perdure.text.terms import plain_words
 
-FORGOTTEN = "[forgotten]"
-"""Stands where erased text stood."""
 _PIECE = 24
 """Characters in a row that two texts hardly share by chance."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from perdure.domain.audit import ENABLED, AuditEntry, Transport
 from perdure.domain.item import RetainResult
 from perdure.domain.mental_model import RefreshMode
-from perdure.domain.observation import read_scope_rule
+from perdure.domain.observation import Scope
 from perdure.domain.operation import Operation
 from perdure.domain.webhook import CONSOLIDATION_COMPLETED, RETAIN_COMPLETED, WEBHOOK
 from perdure.errors import InvalidInput
@@ -31,7 +31,9 @@ from perdure.ports.store import Traces, Transaction
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.mental_models.due import refresh_due_models
 from perdure.retain.commit import CommitReceipt
+from perdure.retain.masking import mask_request
 from perdure.retain.pipeline import retain
+from perdure.retain.plan import hash_key
 from perdure.retain.request import RetainRequest
 
 if TYPE_CHECKING:
@@ -102,7 +104,9 @@ class Background:
 
     def retain(self, request: RetainRequest, operation_id: str | None = None) -> Operation:
         """Submit a retain."""
-        plan = self._retain_job.plan(request, self._components.clock())
+        with self._store.reading(request.bank) as reading:
+            key = hash_key(reading).value
+        plan = self._retain_job.plan(mask_request(self._store, request), self._components.clock(), key)
         return self.jobs.submit(request.bank, plan, operation_id)
 
     def reprocess(self, bank: str, document_id: str) -> Operation:
@@ -120,11 +124,8 @@ class Background:
             bank, self._refine_job.plan(bank)
         )
 
-    def consolidate(self, bank: str, observation_scopes: Sequence[Sequence[str]] | None = None) -> Operation:
+    def consolidate(self, bank: str, scopes: Sequence[Scope] | None = None) -> Operation:
         """Submit a consolidation of what is new, or return the one that is under way; or one of some scopes."""
-        scopes = None if observation_scopes is None else read_scope_rule(observation_scopes)
-        if isinstance(scopes, str):
-            raise InvalidInput("observation_scopes", "lists of tags", observation_scopes)
         unfinished = self._unfinished(bank, CONSOLIDATION) if scopes is None else None
         return unfinished or self.jobs.submit(bank, self._consolidate_job.plan(scopes))
 

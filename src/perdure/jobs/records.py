@@ -69,6 +69,7 @@ class StoredOperation:
     operation: Operation
     """`done` counts whole steps."""
     digest: str
+    """What tells equal work; empty once something of the bank was erased after it ended."""
     steps: int
     next_step: int = 0
     partial: int = 0
@@ -255,7 +256,7 @@ def _expires_at(lease: Record) -> datetime:
 def scrub(tx: Records, document_ids: Collection[str]) -> bool:
     """Take erased documents out of the bank's background work: their ids, and what was still to be stored of them.
 
-    A step that is under way meanwhile is rolled back and done again without them. Returns whether there was any.
+    Operations that have ended lose the digest of their content, from which a short text could be guessed. A step that is under way meanwhile is rolled back and done again without them. Returns whether there was any.
     """
     erased = frozenset(document_ids)
     scrubbed_any = False
@@ -267,8 +268,13 @@ def scrub(tx: Records, document_ids: Collection[str]) -> bool:
             operation, touched = replace(operation, document_id=None), True
         if touched:
             error = None if operation.error is None else ERROR_ERASED
-            put_operation(tx, replace(stored, operation=replace(operation, error=error)))
+            operation = replace(operation, error=error)
+            put_operation(
+                tx, replace(stored, operation=operation, digest="" if operation.finished else stored.digest)
+            )
             scrubbed_any = True
+        elif operation.finished and stored.digest:
+            put_operation(tx, replace(stored, digest=""))
     return scrubbed_any
 
 

@@ -15,6 +15,7 @@ from perdure.jobs.kind import JobPlan, Step
 from perdure.jobs.records import PlannedStep
 from perdure.ports.store import Transaction
 from perdure.retain.commit import CommitReceipt, Within
+from perdure.retain.identity import new_hash_key
 from perdure.retain.plan import group_items
 from perdure.retain.request import RetainRequest
 
@@ -43,12 +44,12 @@ class RetainJob:
         self._announce = announce
         """Called in the transaction of each step, with the operation's id."""
 
-    def plan(self, request: RetainRequest, now: datetime) -> JobPlan:
-        """The request as submitted now, which is the time of items that have none."""
+    def plan(self, request: RetainRequest, now: datetime, key: str | None = None) -> JobPlan:
+        """The request as submitted now, which is the time of items that have none; `key` is the bank's for ids."""
         documents = {item.document_id for item in request.items}
         return JobPlan(
             kind=self.name,
-            steps=list(plan_steps(request, now)),
+            steps=list(plan_steps(request, now, key or new_hash_key())),
             total=len(request.items),
             digest=request_digest(request),
             document_id=documents.pop() if len(documents) == 1 else None,
@@ -79,14 +80,14 @@ def _told(receipt: CommitReceipt) -> dict[str, object]:
     return told
 
 
-def plan_steps(request: RetainRequest, now: datetime) -> Iterator[PlannedStep]:
+def plan_steps(request: RetainRequest, now: datetime, key: str) -> Iterator[PlannedStep]:
     """Steps of items, document by document; every item gets the document and the time that it would have now.
 
     A document of which an earlier step holds a part is added to.
     """
     step: list[dict[str, object]] = []
     step_mode = request.mode
-    for document_id, items in group_items(request.bank, request.items, now).items():
+    for document_id, items in group_items(key, request.items, now).items():
         mode = request.mode
         for item in items:
             if step and (_is_full(step) or mode is not step_mode):

@@ -136,7 +136,7 @@ class JobRunner:
                 if earlier is not None and again and earlier.operation.finished:
                     delete_operation(tx, earlier)
                 elif earlier is not None:
-                    if earlier.digest != plan.digest:
+                    if earlier.digest and earlier.digest != plan.digest:
                         raise Conflict(f"operation {operation.id!r} exists with other content")
                     return self._with_progress(earlier)
                 submit_steps(tx, operation, plan.digest, plan.steps)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from perdure.domain.damage import Verification
 from perdure.errors import Conflict, InvalidInput, NotFound
+from perdure.manage.exports.private import writing_to
 from perdure.ports.store import Store
 
 STAMP = "%Y%m%dT%H%M%S%fZ"
@@ -38,20 +39,21 @@ def write_backup(
     """
     if keep is not None and (isinstance(keep, bool) or not isinstance(keep, int) or keep < 1):
         raise InvalidInput("keep", "a number from 1 on", keep)
-    if not file.parent.is_dir():
-        raise NotFound("folder", str(file.parent))
     target = file if keep is None else _stamped(file, now)
-    if target.exists():
-        raise Conflict(f"{target} exists already; a backup never overwrites a file")
     partial = target.with_name(target.name + ".part")
-    partial.unlink(missing_ok=True)
-    try:
-        store.backup(str(partial))
-        verification = check(str(partial))
-        os.replace(partial, target)
-    finally:
-        for suffix in ("", "-wal", "-shm"):
-            partial.with_name(partial.name + suffix).unlink(missing_ok=True)
+    with writing_to(target):
+        if not file.parent.is_dir():
+            raise NotFound("folder", str(file.parent))
+        if target.exists():
+            raise Conflict(f"{target} exists already; a backup never overwrites a file")
+        try:
+            partial.unlink(missing_ok=True)
+            store.backup(str(partial))
+            verification = check(str(partial))
+            os.replace(partial, target)
+        finally:
+            for suffix in ("", "-wal", "-shm"):
+                partial.with_name(partial.name + suffix).unlink(missing_ok=True)
     removed: tuple[Path, ...] = ()
     if keep is not None and verification.sound:
         removed = tuple(_stamped_files(file)[:-keep])

@@ -28,6 +28,7 @@ from perdure.ports.import_source import ImportSource
 from perdure.ports.store import BankStats
 from perdure.ports.telemetry import MemoryOperation, observed
 from perdure.retain.components import RetainComponents
+from perdure.retain.masking import read_mask_setting
 
 
 class Banks:
@@ -69,6 +70,7 @@ class Banks:
         """Create a bank, or change the given fields of an existing one."""
         if settings is not None:
             read_rates(settings)
+            read_mask_setting(settings)
         with self._store.transaction(check_bank_id(bank)) as tx, ExitStack() as reporting:
             stored = tx.bank()
             if stored is None:

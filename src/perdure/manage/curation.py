@@ -7,10 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from perdure.domain.fact import Document, Entity, Fact
+from perdure.domain.fact import RESTATED, RESTATED_AS, Document, Entity, Fact
 from perdure.domain.item import check_tags, check_text
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, NotFound
+from perdure.guard import mask_secrets
 from perdure.history import is_corrected
 from perdure.manage.fields import field_types, read_field
 from perdure.ports.store import FactsWhere, NewFact, Rows, Transaction, raise_damaged
@@ -19,8 +20,10 @@ from perdure.retain.components import RetainComponents
 from perdure.retain.entities import keyed
 from perdure.retain.features import features_of_edited
 from perdure.retain.identity import digest, new_fact_id
+from perdure.retain.masking import masks_secrets
 from perdure.text.names import normal_name
 
+_TEXTS = ("text", "context", "original_text")
 _FIXED = frozenset(
     [
         "id",
@@ -46,10 +49,6 @@ _FIXED = frozenset(
         "source_fact_ids",
     ]
 )
-RESTATED = "restated"
-RESTATED_AS = "restated_as"
-"""Kind of the records that name, under the id of a fact whose text was changed, the fact that says it now; ids alone."""
-"""Why a fact whose text was changed is invalid."""
 _FIELD_TYPES = field_types(Fact)
 CHANGEABLE = frozenset(_FIELD_TYPES) - _FIXED
 
@@ -60,6 +59,8 @@ def update_fact(components: RetainComponents, bank: str, fact_id: str, changes: 
     `valid_to` None takes an end back that another fact put to it.
     """
     values: dict[str, Any] = {name: _value(name, value) for name, value in changes.items()}
+    if masks_secrets(components.store, bank):
+        values |= {name: mask_secrets(values[name]).text for name in _TEXTS if values.get(name)}
     with components.store.reading(bank) as reading:
         fact = _fact(reading, fact_id)
     if values.get("text", fact.text) != fact.text:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from perdure.domain.bank import check_bank_id
@@ -10,6 +10,7 @@ from perdure.domain.fact import Entity, Fact
 from perdure.domain.item import check_text
 from perdure.domain.verb import READ, WRITE, verb
 from perdure.errors import InvalidInput, NotFound
+from perdure.forget.target import Forgotten
 from perdure.manage.fields import check_count
 from perdure.ports.store import FactsWhere, KeyedEntity, Rows, Transaction
 from perdure.recall.question import entities_named
@@ -23,9 +24,10 @@ from perdure.text.names import normal_name
 class Entities:
     """The entities of a memory: `memory.entities`."""
 
-    def __init__(self, components: RetainComponents) -> None:
+    def __init__(self, components: RetainComponents, unlink: Callable[[str, str], Forgotten]) -> None:
         self._components = components
         self._store = components.store
+        self._unlink = unlink
 
     @verb(READ)
     def get(self, bank: str, entity: str) -> Entity:
@@ -50,6 +52,11 @@ class Entities:
             facts = _facts_of(tx, entity_id)
             edit = split_one(_entity(tx, entity_id), facts, name=name, new_id=new_id, fact_ids=fact_ids)
             return _apply_edit(tx, bank, edit, new_id)
+
+    @verb(WRITE)
+    def unlink(self, bank: str, entity_id: str) -> Forgotten:
+        """Delete an entity and its observations; the facts that mention it stay as they are. `forget` erases them too."""
+        return self._unlink(check_bank_id(bank), entity_id)
 
     @verb(READ)
     def list(

@@ -6,22 +6,40 @@ import logging
 from collections.abc import Sequence
 
 from perdure.domain.filter import Filter
+from perdure.domain.item import SPEAKER
+from perdure.domain.knowledge import KNOWLEDGE_NODE
+from perdure.domain.llm_call import LLM_CALL
+from perdure.domain.observation import OBSERVATION_RECORD
+from perdure.domain.question import QUESTION_RECORD
 from perdure.errors import ModelError
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
 from perdure.forget.preview import ForgetPreview, preview_forget
-from perdure.forget.target import Forgotten, Target
+from perdure.forget.target import Forgotten
 from perdure.jobs.background import Background
 from perdure.jobs.outbox import scrub_deliveries
-from perdure.jobs.records import scrub
+from perdure.jobs.records import JOB, scrub
 from perdure.manage.reembed import embed_facts
 from perdure.ports.store import Traces, Transaction
 from perdure.ports.telemetry import MemoryOperation, observed
+from perdure.recall.beliefs import EVIDENCE, OPINION
 from perdure.recall.freshness import stale_observations
 from perdure.reflect.components import ReflectComponents
+from perdure.reflect.directives import DIRECTIVE
+from perdure.reflect.directives import HISTORY as DIRECTIVE_HISTORY
 from perdure.reflect.erasure import scrub_records, scrub_thoughts
-from perdure.reflect.notes.write import drop_notes, repair_notes
+from perdure.reflect.mental_models.record import HISTORY as MODEL_HISTORY
+from perdure.reflect.mental_models.record import MENTAL_MODEL
+from perdure.reflect.notes.write import NOTE_RECORD, drop_notes, repair_notes
+from perdure.reflect.observations.erasure import BATCH_RECORD, WORK_RECORD
+from perdure.reflect.observations.write import SUBJECT_RECORD
 from perdure.reflect.opinions.erasure import opinions_resting_on
 
+NAMING = (
+    SPEAKER, OPINION, EVIDENCE, QUESTION_RECORD, NOTE_RECORD, MENTAL_MODEL, MODEL_HISTORY, DIRECTIVE, DIRECTIVE_HISTORY,
+    LLM_CALL, KNOWLEDGE_NODE, OBSERVATION_RECORD, SUBJECT_RECORD, WORK_RECORD, BATCH_RECORD, JOB,
+)  # fmt: skip
+"""Kinds of the records that may name an entity in their texts."""
 log = logging.getLogger(__name__)
 
 
@@ -35,12 +53,16 @@ class Erasure:
     def forget(self, bank: str, target: Target) -> Forgotten:
         """Erase the target with everything that quotes it."""
         operation = MemoryOperation.FORGET_BANK if target.everything else MemoryOperation.FORGET
-        record_id = target.fact_id or target.document_id or target.entity_id
+        record_id = target.fact_id or target.document_id  # the id of an entity is a hash of its name
         with observed(self._components.retain.telemetry, operation, bank, record_id=record_id) as report:
             forgotten = self._forget(bank, target)
             if report is not None:
                 report.records(forgotten.facts)
             return forgotten
+
+    def unlink(self, bank: str, entity_id: str) -> Forgotten:
+        """Delete an entity with its observations, and leave the facts that mention it."""
+        return self.forget(bank, Target(entity_id=entity_id, unlink=True))
 
     def preview(self, bank: str, target: Target) -> ForgetPreview:
         """Return what `forget` would erase, without erasing it."""
@@ -54,6 +76,7 @@ class Erasure:
             records=scrub_records,
             opinions=opinions_resting_on,
             stale=lambda rows, facts: stale_observations(rows, facts, Filter().at(now)),
+            kinds=NAMING,
         )
 
     def _forget(self, bank: str, target: Target) -> Forgotten:
@@ -66,6 +89,7 @@ class Erasure:
             also=_scrub_background,
             thoughts=scrub_thoughts,
             records=scrub_records,
+            kinds=NAMING,
         )
         if target.everything:
             from perdure.llm.ledger import erase_bank_costs

@@ -11,6 +11,7 @@ from perdure.manage.exports.bank import BankContent
 from perdure.manage.exports.graph import write_dot, write_graphml
 from perdure.manage.exports.hindsight import write_archive
 from perdure.manage.exports.lines import write_lines
+from perdure.manage.exports.private import open_private, writing_to
 from perdure.manage.exports.vault import write_vault
 from perdure.manage.transfer import export_bank
 
@@ -55,21 +56,28 @@ def export_to(bank: BankContent, path: Path, form: str, *, force: bool) -> Expor
     if not path.parent.is_dir():
         raise NotFound("folder", str(path.parent))
     if form == MARKDOWN:
-        written = write_vault(bank, path, force=force)
+        with writing_to(path):
+            written = write_vault(bank, path, force=force)
         return ExportReport(bank=bank.id, format=form, path=path, written=written)
     if path.is_dir() or (path.exists() and not force):
         raise InvalidInput("file", "a new file, or force", str(path))
     partial = path.with_name(path.name + ".part")
-    try:
-        if form == HINDSIGHT:
-            written = write_archive(bank, partial)
-        else:
-            written = 0
-            with partial.open("w", encoding="utf-8", newline="\n") as file:
-                for line in export_lines(bank, form):
-                    file.write(line + "\n")
-                    written += 1
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with writing_to(path):
+        try:
+            partial.unlink(missing_ok=True)
+            written = _write_file(bank, partial, form)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
     return ExportReport(bank=bank.id, format=form, path=path, written=written)
+
+
+def _write_file(bank: BankContent, file: Path, form: str) -> int:
+    written = 0
+    with open_private(file) as lines:
+        if form == HINDSIGHT:
+            return write_archive(bank, file)
+        for line in export_lines(bank, form):
+            lines.write(line + "\n")
+            written += 1
+    return written

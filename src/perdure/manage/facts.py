@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Unpack
 
+from perdure.arguments import FactChangeArguments, FactListArguments, ItemArguments
 from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Fact, Link
 from perdure.domain.filter import Conditions, Filter
-from perdure.domain.item import UpdateMode
-from perdure.domain.time import Window
+from perdure.domain.item import ItemOptions
 from perdure.domain.verb import READ, WRITE, local, verb
-from perdure.errors import InvalidInput, NotFound
+from perdure.errors import NotFound
 from perdure.manage.curation import invalidate_fact, restore_fact, set_fact_entities, update_fact
-from perdure.manage.fields import check_count
-from perdure.options import FactFields, ItemFields
+from perdure.manage.options import FactListOptions
 from perdure.ports.store import FactPage, Order, Proof, Selection, raise_damaged
 from perdure.ports.telemetry import MemoryOperation, observed
 from perdure.retain.components import RetainComponents
@@ -89,15 +88,15 @@ class Facts:
         return [proof for fact_id in fact_ids for proof in proofs.get(fact_id, ())]
 
     @verb(READ, "recall")
-    def preview(self, bank: str, content: Content, **fields: Unpack[ItemFields]) -> list[Fact]:
+    def preview(self, bank: str, content: Content, **options: Unpack[ItemArguments]) -> list[Fact]:
         """Return the facts that retain would extract from the content, without storing anything.
 
         Entities are named as the text names them.
         """
-        return preview_facts(self._components, read_request(bank, content, UpdateMode.REPLACE, fields))
+        return preview_facts(self._components, read_request(bank, content, ItemOptions.read(options)))
 
     @verb(WRITE)
-    def update(self, bank: str, fact_id: str, **changes: Unpack[FactFields]) -> Fact:
+    def update(self, bank: str, fact_id: str, **changes: Unpack[FactChangeArguments]) -> Fact:
         """Change fields of a fact. A changed text closes the fact and states it anew."""
         with observed(self._components.telemetry, MemoryOperation.UPDATE, bank, record_id=fact_id):
             return update_fact(self._components, check_bank_id(bank), fact_id, changes)
@@ -123,41 +122,25 @@ class Facts:
     def list(
         self,
         bank: str,
-        *,
-        text: str = "",
-        types: Sequence[str] | None = None,
-        tags: Sequence[str] | None = None,
-        where: Filter | None = None,
-        entity_id: str | None = None,
-        subject: str | None = None,
-        relation: str | None = None,
-        speaker: str | None = None,
-        dated: Window | None = None,
-        order: Order | str = Order.NEWEST_RECORDED,
-        offset: int = 0,
-        limit: int = 100,
+        **options: Unpack[FactListArguments],
     ) -> FactPage:
         """Return a page of facts.
 
         Orders by date leave out facts without a date; `Filter(include_closed=True)` lists closed facts too.
         """
-        check_count("offset", offset)
-        check_count("limit", limit)
-        if order not in set(Order):
-            raise InvalidInput("order", "one of " + ", ".join(Order), order)
+        given = FactListOptions.read(options)
+        conditions = Conditions(where=given.where, types=given.types, tags=given.tags)
         selection = Selection(
-            where=Conditions.read({"where": where, "types": types, "tags": tags}).where.at(
-                self._components.clock()
-            ),
-            text=text,
-            entity_id=entity_id,
-            subject=subject,
-            relation=relation,
-            speaker=speaker,
-            dated=dated,
-            order=Order(order),
-            offset=offset,
-            limit=limit,
+            where=conditions.where.at(self._components.clock()),
+            text=given.text,
+            entity_id=given.entity_id,
+            subject=given.subject,
+            relation=given.relation,
+            speaker=given.speaker,
+            dated=given.dated,
+            order=given.order,
+            offset=given.offset,
+            limit=given.limit,
         )
         with self._store.reading(check_bank_id(bank)) as reading:
             return reading.browse(selection)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Unpack
 from uuid import uuid4
 
+from perdure.arguments import WebhookArguments, WebhookChangeArguments
 from perdure.domain.bank import check_bank_id
 from perdure.domain.verb import ADMIN, verb
 from perdure.domain.webhook import (
@@ -14,19 +14,16 @@ from perdure.domain.webhook import (
     DUE,
     WEBHOOK,
     Webhook,
+    WebhookChanges,
     WebhookDelivery,
-    WebhookHttp,
-    check_url,
+    WebhookOptions,
     read_delivery,
     read_webhook,
 )
 from perdure.errors import InvalidInput, NotFound
 from perdure.jobs.send import AddressRefused, HttpSender
-from perdure.options import WebhookFields, WebhookOptions
 from perdure.ports.clock import Clock
 from perdure.ports.store import Rows, Store
-
-CHANGEABLE = ("url", "secret", "event_types", "enabled", "http")
 
 
 class Webhooks:
@@ -36,29 +33,28 @@ class Webhooks:
         self._store, self._clock, self._sender = store, clock, sender
 
     @verb(ADMIN)
-    def create(self, bank: str, url: str, **fields: Unpack[WebhookOptions]) -> Webhook:
+    def create(self, bank: str, url: str, **options: Unpack[WebhookArguments]) -> Webhook:
         """Send events of the bank to an address, signed with `secret`. A private address is refused unless a setting allows it."""
         now = self._clock()
-        webhook = replace(
-            Webhook(id=str(uuid4()), bank=check_bank_id(bank), url=url, created_at=now),
-            updated_at=now,
-            **_read_fields(fields),  # type: ignore[arg-type]
-        )
+        webhook = Webhook(
+            id=str(uuid4()), bank=check_bank_id(bank), url=url, created_at=now, updated_at=now,
+            **WebhookOptions.read(options).given(),
+        )  # fmt: skip
         self._check_address(webhook.url)
         with self._store.transaction(bank) as tx:
             tx.put_records([webhook.to_record()])
         return webhook
 
     @verb(ADMIN)
-    def update(self, bank: str, webhook_id: str, **changes: Unpack[WebhookFields]) -> Webhook:
+    def update(self, bank: str, webhook_id: str, **changes: Unpack[WebhookChangeArguments]) -> Webhook:
         """Change fields of a webhook; with `secret=None` it sends without a signature from then on."""
-        if "url" in changes:
-            self._check_address(check_url(changes["url"]))
-        if not changes:
+        fields = WebhookChanges.read_changes(changes)
+        if not fields:
             raise InvalidInput("webhook", "at least one field to change")
+        if "url" in fields:
+            self._check_address(fields["url"])
         with self._store.transaction(check_bank_id(bank)) as tx:
-            fields = _read_fields(changes)
-            changed = replace(_find_webhook(tx, webhook_id), updated_at=self._clock(), **fields)  # type: ignore[arg-type]
+            changed = replace(_find_webhook(tx, webhook_id), updated_at=self._clock(), **fields)
             tx.put_records([changed.to_record()])
         return changed
 
@@ -103,19 +99,3 @@ def _deliveries_of(rows: Rows, webhook_id: str) -> list[WebhookDelivery]:
     """Return the deliveries of a webhook, newest first."""
     every = [read_delivery(record) for record in rows.records(DELIVERY)]
     return [one for one in reversed(every) if one.webhook_id == webhook_id]
-
-
-def _read_fields(fields: Mapping[str, object]) -> dict[str, object]:
-    unknown = sorted(fields.keys() - set(CHANGEABLE))
-    if unknown:
-        raise InvalidInput(unknown[0], "one of " + ", ".join(CHANGEABLE))
-    read = dict(fields)
-    events = read.get("event_types")
-    if "event_types" in read:
-        if isinstance(events, str) or not isinstance(events, list | tuple):
-            raise InvalidInput("event_types", "a list of events", events)
-        read["event_types"] = tuple(events)
-    http = read.get("http")
-    if "http" in read and not isinstance(http, WebhookHttp):
-        raise InvalidInput("http", "a WebhookHttp", http)
-    return read

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Any, Unpack
 from uuid import uuid4
 
+from perdure.arguments import DirectiveArguments, DirectiveChangeArguments
 from perdure.domain.bank import check_bank_id
-from perdure.domain.directive import Directive
+from perdure.domain.directive import Directive, DirectiveChanges, DirectiveOptions
 from perdure.domain.filter import TagExpression, TagLeaf, TagsMatch, read_tags
 from perdure.domain.record import Record
 from perdure.domain.verb import READ, WRITE, verb
-from perdure.errors import InvalidInput, NotFound
-from perdure.options import DirectiveFields
+from perdure.errors import NotFound
 from perdure.ports.clock import Clock
 from perdure.ports.store import Rows, Store, Transaction
 
@@ -22,7 +22,8 @@ DIRECTIVE = "directive"
 HISTORY = "directive_history"
 MAX_HISTORY = 50
 """Earlier versions of a directive that are kept."""
-CHANGEABLE = ("name", "content", "priority", "is_active", "tags")
+FIELDS = ("name", "content", "priority", "is_active", "tags")
+"""Fields of a directive that its record and its history keep."""
 
 
 class Directives:
@@ -51,30 +52,25 @@ class Directives:
         bank: str,
         name: str,
         content: str,
-        *,
-        priority: int = 0,
-        is_active: bool = True,
-        tags: Sequence[str] = (),
+        **options: Unpack[DirectiveArguments],
     ) -> Directive:
         """Create a rule for every reflect in this bank; with tags, for those that match them."""
         now = self._clock()
         directive = Directive(
-            id=str(uuid4()), bank=check_bank_id(bank), name=name, content=content, priority=priority,
-            is_active=is_active, tags=tags, created_at=now, updated_at=now,  # type: ignore[arg-type]
+            id=str(uuid4()), bank=check_bank_id(bank), name=name, content=content, created_at=now,
+            updated_at=now, **DirectiveOptions.read(options).given(),
         )  # fmt: skip
         with self._store.transaction(bank) as tx:
             put_directive(tx, directive)
         return directive
 
     @verb(WRITE)
-    def update(self, bank: str, directive_id: str, **changes: Unpack[DirectiveFields]) -> Directive:
+    def update(self, bank: str, directive_id: str, **changes: Unpack[DirectiveChangeArguments]) -> Directive:
         """Change fields of a directive; its history keeps what it said before."""
-        unknown = next((name for name in changes if name not in CHANGEABLE), None)
-        if unknown is not None:
-            raise InvalidInput(unknown[:80], "one of " + ", ".join(CHANGEABLE))
+        fields = DirectiveChanges.read_changes(changes)
         with self._store.transaction(check_bank_id(bank)) as tx:
             directive = find_directive(tx, directive_id)
-            changed = replace(directive, **changes, updated_at=self._clock())  # type: ignore[arg-type]
+            changed = replace(directive, **fields, updated_at=self._clock())
             if _body(changed) != _body(directive):
                 _keep_version(tx, directive)
             put_directive(tx, changed)
@@ -110,7 +106,7 @@ class Directives:
 
 def read_directive(record: Record) -> Directive:
     """A directive from its record."""
-    body = {name: record.body[name] for name in CHANGEABLE}
+    body = {name: record.body[name] for name in FIELDS}
     return Directive(
         id=record.id,
         bank=record.bank,
@@ -137,7 +133,7 @@ def put_directive(tx: Transaction, directive: Directive) -> None:
 
 
 def _body(directive: Directive) -> dict[str, object]:
-    return {name: getattr(directive, name) for name in CHANGEABLE} | {"tags": sorted(directive.tags)}
+    return {name: getattr(directive, name) for name in FIELDS} | {"tags": sorted(directive.tags)}
 
 
 def read_earlier(record: Record) -> list[Directive]:
@@ -145,7 +141,7 @@ def read_earlier(record: Record) -> list[Directive]:
     versions = []
     for entry in _entries(record):
         since = None if entry["updated_at"] is None else datetime.fromisoformat(entry["updated_at"])
-        body = {name: entry[name] for name in CHANGEABLE}
+        body = {name: entry[name] for name in FIELDS}
         versions.append(
             read_directive(
                 Record(

@@ -9,15 +9,17 @@ from datetime import datetime
 from typing import Any, Unpack
 from uuid import uuid4
 
+from perdure.arguments import KnowledgeChangeArguments, PageArguments
 from perdure.domain.bank import check_bank_id
 from perdure.domain.filter import TagExpression, TagsMatch, read_tags
 from perdure.domain.knowledge import (
     KNOWLEDGE_NODE,
-    PAGE_TOKENS,
+    KnowledgeChanges,
     KnowledgeFile,
     KnowledgeMatch,
     KnowledgeNode,
     NodeKind,
+    PageOptions,
 )
 from perdure.domain.mental_model import MentalModel, RefreshMode, RefreshTrigger, render_sections
 from perdure.domain.operation import Operation
@@ -25,7 +27,6 @@ from perdure.domain.record import Record
 from perdure.domain.rendering import one_line
 from perdure.domain.verb import READ, WRITE, verb
 from perdure.errors import Conflict, InvalidInput, NotFound
-from perdure.options import KnowledgeNodeFields
 from perdure.ports.store import Reading, Rows, Transaction
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.mental_models.record import (
@@ -157,24 +158,18 @@ class Knowledge:
         bank: str,
         name: str,
         source_query: str,
-        *,
-        parent_id: str | None = None,
-        tags: Sequence[str] = (),
-        max_tokens: int = PAGE_TOKENS,
-        trigger: Mapping[str, object] | None = None,
+        **options: Unpack[PageArguments],
     ) -> tuple[KnowledgeNode, Operation]:
         """Create a page that answers a question; the fields of `trigger` are merged into the default trigger of pages."""
         now = self._clock()
-        changes = trigger or {}
-        if not isinstance(changes, Mapping):
-            changes = {field: getattr(changes, field) for field in changes.__slots__}
+        given = PageOptions.read(options)
         fields = {
-            "name": name, "source_query": source_query, "tags": tags, "max_tokens": max_tokens,
-            "trigger": PAGE_TRIGGER.merged(changes),
+            "name": name, "source_query": source_query, "tags": given.tags, "max_tokens": given.max_tokens,
+            "trigger": PAGE_TRIGGER.merged(given.trigger),
         }  # fmt: skip
         model = new_model(check_bank_id(bank), fields, now)
         page = KnowledgeNode(
-            id=f"kp-{uuid4().hex}", bank=bank, kind=NodeKind.PAGE, name=name, parent_id=parent_id, model=model,
+            id=f"kp-{uuid4().hex}", bank=bank, kind=NodeKind.PAGE, name=name, parent_id=given.parent_id, model=model,
             created_at=now, updated_at=now,
         )  # fmt: skip
         with self._store.transaction(bank) as tx:
@@ -186,12 +181,13 @@ class Knowledge:
         return page, self._models.refresh(bank, model.id)
 
     @verb(WRITE)
-    def update(self, bank: str, node_id: str, **changes: Unpack[KnowledgeNodeFields]) -> KnowledgeNode:
+    def update(self, bank: str, node_id: str, **changes: Unpack[KnowledgeChangeArguments]) -> KnowledgeNode:
         """Rename or move a node, or change a page's options; a new question submits a refresh.
 
         `parent_id=None` moves to the root; fields of a trigger are merged into the page's own.
         """
-        if not changes:
+        fields = KnowledgeChanges.read_changes(changes)
+        if not fields:
             raise InvalidInput("body", "at least one field to change")
         now = self._clock()
         with self._store.transaction(check_bank_id(bank)) as tx:
@@ -199,15 +195,15 @@ class Knowledge:
             node = _require(nodes, node_id)
             changed = replace(
                 node,
-                name=changes.get("name", node.name),
-                parent_id=changes.get("parent_id", node.parent_id),
+                name=fields.get("name", node.name),
+                parent_id=fields.get("parent_id", node.parent_id),
                 updated_at=now,
             )
             if changed.parent_id != node.parent_id:
                 _check_parent(nodes, changed)
             if changed.kind is NodeKind.PAGE:
                 _check_name(nodes, changed)
-            changed = replace(changed, model=_changed_page(node, changed.name, changes, now))
+            changed = replace(changed, model=_changed_page(node, changed.name, fields, now))
             if changed.model is not None:
                 put_model(tx, changed.model)
             _put_node(tx, changed)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from perdure.domain.bank import Disposition
 from perdure.domain.directive import DirectiveText, GivenDirective
-from perdure.domain.options import NOT_MCP, PROGRAMS, Surface, option
+from perdure.domain.observation import Scope, read_scope_rule
+from perdure.domain.options import NOT_MCP, PROGRAMS, Options, Surface, option
 from perdure.errors import InvalidInput
 from perdure.recall.options import RecallOptions
 
@@ -36,6 +37,23 @@ def _read_schema(value: object, name: str) -> Mapping[str, object] | None:
     if value is not None and not isinstance(value, Mapping):
         raise InvalidInput(name, "the JSON Schema of an object", value)
     return value
+
+
+def _read_scopes(value: object, name: str) -> tuple[Scope, ...] | None:
+    scopes = None if value is None else read_scope_rule(value, name)
+    if isinstance(scopes, str):
+        raise InvalidInput(name, "lists of tags", value)
+    return scopes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidateOptions(Options):
+    """Options of a consolidation."""
+
+    observation_scopes: tuple[Scope, ...] | None = option(
+        None, "Lists of tags: look only at facts that carry all tags of one of them, new or not.", on=PROGRAMS,
+        read=_read_scopes, accepts=Sequence[Sequence[str]] | None,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

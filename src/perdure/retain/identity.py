@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from uuid import UUID
@@ -12,6 +13,7 @@ from perdure.domain.fact import Fact, FactType
 POSITION_BITS = 24
 """Facts of one call that sort in order: 16 million."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_PROCESS_KEY = secrets.token_bytes(32)
 _NOISE = re.compile(r"[\W_]+")
 _EVENT_TYPES = frozenset({FactType.EXPERIENCE})
 
@@ -21,15 +23,21 @@ def digest(*parts: str) -> str:
     return str(UUID(bytes=blake2b("\x1f".join(parts).encode("utf-8"), digest_size=16).digest()))
 
 
-def new_fact_id(now: datetime, position: int, *content: str) -> str:
-    """A UUIDv7 (RFC 9562): sorts by the millisecond, then by the position within the call; the rest is a digest of the content.
+def new_hash_key() -> str:
+    """Return a random key for the ids that a bank makes from content."""
+    return secrets.token_hex(16)
 
+
+def new_fact_id(now: datetime, position: int, *content: str) -> str:
+    """A UUIDv7 (RFC 9562): sorts by the millisecond, then by the position within the call; the rest tells facts apart.
+
+    The rest is a digest of the content under a key that only this process has, so that an id says nothing of its fact.
     48 bits of time, 4 of version, 12 of position, 2 of variant, 12 of position, 50 of digest.
     """
     milliseconds = max(now - _EPOCH, timedelta(0)) // timedelta(milliseconds=1) & (1 << 48) - 1
     place = min(position, (1 << POSITION_BITS) - 1)
     joined = "\x1f".join((str(position), now.isoformat(), *content)).encode("utf-8")
-    rest = int.from_bytes(blake2b(joined, digest_size=8).digest(), "big") & (1 << 50) - 1
+    rest = int.from_bytes(blake2b(joined, digest_size=8, key=_PROCESS_KEY).digest(), "big") & (1 << 50) - 1
     high, low = place >> 12, place & 0xFFF
     return str(UUID(int=milliseconds << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low << 50 | rest))
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 
 from perdure.domain.fact import Fact
-from perdure.domain.item import UNFINISHED_DOCUMENT, FellBack, RetainResult, Superseded
+from perdure.domain.item import HASH_KEY, UNFINISHED_DOCUMENT, FellBack, RetainResult, Superseded
 from perdure.domain.observation import SCOPES_RECORD
 from perdure.domain.record import Record
 from perdure.domain.trace import Trace
@@ -25,6 +25,7 @@ from perdure.retain.embed import BackgroundEmbedder
 from perdure.retain.entities import resolve_entities
 from perdure.retain.features import make_features
 from perdure.retain.link import causal_links, semantic_links, temporal_links
+from perdure.retain.masking import mask_request
 from perdure.retain.offer import bank_context
 from perdure.retain.plan import Plan, plan_documents
 from perdure.retain.request import RetainRequest
@@ -61,6 +62,7 @@ def retain_items(
     trace = Trace()
     now = components.clock()
     store, bank = components.store, request.bank
+    request = mask_request(store, request)
     with trace.stage("plan"), store.reading(bank) as reading:
         plans = plan_documents(reading, request, now)
     with _keeping_text(store, bank, plans) if within is None else nullcontext():
@@ -70,7 +72,9 @@ def retain_items(
         receipt = commit(
             store, prepared.changes, within=_telling(partial(_call_all, hooks), prepared.fell_back)
         )
-    return replace(_result(plans, prepared, receipt, trace), passed_over=request.passed_over)
+    return replace(
+        _result(plans, prepared, receipt, trace), passed_over=request.passed_over, masked=request.masked
+    )
 
 
 def _telling(within: Within, fell_back: tuple[FellBack, ...]) -> Within:
@@ -176,7 +180,7 @@ def prepare_changes(
             Proof(drawn.merged[draft.fact.id], draft.fact.document_id, draft.fact.chunk_id, now)
             for draft in drawn.duplicates
         ],
-        records=[*speakers, *_scope_records(bank, plans)],
+        records=[*speakers, *_scope_records(bank, plans), *_new_hash_key(bank, plans)],
         removed_records=[(UNFINISHED_DOCUMENT, plan.document.id) for plan in plans if plan.unfinished],
     )
     return PreparedChanges(
@@ -196,6 +200,12 @@ def _named(plans: Sequence[Plan], fallback: LocalFallback) -> FellBack:
         code=fallback.code,
         reason=fallback.reason,
     )
+
+
+def _new_hash_key(bank: str, plans: Sequence[Plan]) -> list[Record]:
+    """The key of the ids that are made from content, where the bank had none."""
+    keys = {plan.new_hash_key for plan in plans if plan.new_hash_key is not None}
+    return [Record(kind=HASH_KEY, id=HASH_KEY, bank=bank, body={"key": key}) for key in keys]
 
 
 def _scope_records(bank: str, plans: Sequence[Plan]) -> list[Record]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from perdure.domain.fact import Chunk, Document, Fact, TurnSpan
+from perdure.domain.fact import FORGOTTEN, REMOVED, Chunk, Document, Fact, TurnSpan
 from perdure.domain.filter import Filter
-from perdure.domain.item import UNFINISHED_DOCUMENT, Item, UpdateMode
+from perdure.domain.item import HASH_KEY, UNFINISHED_DOCUMENT, Item, UpdateMode
 from perdure.ports.extractor import Turn
-from perdure.ports.store import FactsWhere, Reading, Selection
-from perdure.retain.identity import digest
+from perdure.ports.store import FactsWhere, Reading, Rows, Selection
+from perdure.retain.identity import digest, new_hash_key
 from perdure.retain.request import RetainRequest, stamp_items
 from perdure.text.chunk import CHUNK_CHARACTERS, chunk_text, group_pieces
 from perdure.text.smoothing import SHARES, turn_length
 
+_ERASED = re.compile("|".join(map(re.escape, (FORGOTTEN, REMOVED))))
 CONTEXT_TURNS = 3
 EARLIER_FACTS = 2 * len(SHARES)
 """Facts before appended ones that are needed: as many again as those whose context the appended ones change."""
@@ -46,11 +48,14 @@ class Plan:
     """An earlier retain of it stored the text and failed at the facts."""
     earlier: Mapping[str, int] = field(default_factory=dict)
     """The last facts of a document that is added to, in order -> characters of their turns."""
+    new_hash_key: str | None = None
+    """The key of the ids that are made from content, where the bank had none."""
 
 
 def plan_documents(reading: Reading, request: RetainRequest, now: datetime) -> list[Plan]:
     """A plan for each document of the request."""
-    groups = group_items(request.bank, stamp_items(request.items, now), now)
+    key = hash_key(reading)
+    groups = group_items(key.value, stamp_items(request.items, now), now)
     documents = {document.id: document for document in reading.documents(list(groups))}
     unfinished = {record.id for record in reading.records(UNFINISHED_DOCUMENT, list(groups))}
     return [
@@ -60,19 +65,36 @@ def plan_documents(reading: Reading, request: RetainRequest, now: datetime) -> l
             Document(id=document_id, bank=request.bank, created_at=now, updated_at=now),
             items,
             request.mode,
+            key,
             unfinished=document_id in unfinished,
         )
         for document_id, items in groups.items()
     ]
 
 
-def group_items(bank: str, items: Sequence[Item], now: datetime) -> dict[str, list[Item]]:
-    """Document id -> its items; an item without an id is a document of its own, named by its content."""
+@dataclass(frozen=True, slots=True)
+class HashKey:
+    """The random key of the ids that a bank makes from content."""
+
+    value: str
+    is_new: bool = False
+
+
+def hash_key(rows: Rows) -> HashKey:
+    """Return the key of a bank; a new one, which is to be stored, where it has none."""
+    stored = rows.records(HASH_KEY, [HASH_KEY])
+    return HashKey(str(stored[0].body["key"])) if stored else HashKey(new_hash_key(), is_new=True)
+
+
+def group_items(key: str, items: Sequence[Item], now: datetime) -> dict[str, list[Item]]:
+    """Document id -> its items; an item without an id is a document of its own, named by its content under the bank's key."""
     groups: dict[str, list[Item]] = {}
     for item in items:
         said = item.timestamp or now
-        key = item.document_id or digest(bank, "document", item.speaker, item.content, said.isoformat())
-        groups.setdefault(key, []).append(item)
+        document_id = item.document_id or digest(
+            key, "document", item.speaker, item.content, said.isoformat()
+        )
+        groups.setdefault(document_id, []).append(item)
     return groups
 
 
@@ -82,6 +104,7 @@ def _plan_document(
     new: Document,
     items: Sequence[Item],
     mode: UpdateMode,
+    key: HashKey,
     *,
     unfinished: bool,
 ) -> Plan:
@@ -92,7 +115,9 @@ def _plan_document(
     old_chunks = reading.chunks(document_id=new.id) if stored else []
     appending = mode is UpdateMode.APPEND and bool(old_chunks)
     turns, owners = _turns(items)
-    chunks, chunk_of_turn = _chunks(new, turns, old_chunks[-1].ordinal + 1 if appending else 0)
+    chunks, chunk_of_turn = _chunks(
+        new, turns, key.value, () if appending else old_chunks, old_chunks[-1].ordinal + 1 if appending else 0
+    )
     same = set() if appending else {chunk.id for chunk in old_chunks} & {chunk.id for chunk in chunks}
     finished = set() if unfinished else same
     planned = [
@@ -113,6 +138,7 @@ def _plan_document(
         unchanged=sum(fact.chunk_id in finished for fact in facts),
         unfinished=unfinished,
         earlier=_last_facts(reading, new, old_chunks) if appending else {},
+        new_hash_key=key.value if key.is_new else None,
     )
 
 
@@ -138,29 +164,52 @@ def _turns(items: Sequence[Item]) -> tuple[list[Turn], list[int]]:
     return turns, owners
 
 
-def _chunks(document: Document, turns: Sequence[Turn], offset: int) -> tuple[list[Chunk], list[str]]:
-    """Turns grouped into chunks from ordinal `offset` on, and the chunk of each turn."""
+def _chunks(
+    document: Document, turns: Sequence[Turn], key: str, stored: Sequence[Chunk], offset: int
+) -> tuple[list[Chunk], list[str]]:
+    """Turns grouped into chunks from ordinal `offset` on, and the chunk of each turn; what is stored already keeps its id."""
     lines = [f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text for turn in turns]
     chunks: list[Chunk] = []
     chunk_of_turn: list[str] = []
     seen: dict[str, int] = {}
+    left = list(stored)
     for group in group_pieces(lines, CHUNK_CHARACTERS, joint=1):
         text = "\n".join(lines[i] for i in group)
-        said = [turns[i].said_at for i in group]
-        content_hash = digest(text, *(moment.isoformat() if moment else "" for moment in said))
+        spans = _spans(turns, lines, group)
+        content_hash = digest(
+            key, text, *(span.said_at.isoformat() if span.said_at else "" for span in spans)
+        )
         seen[content_hash] = seen.get(content_hash, 0) + 1
         chunk = Chunk(
-            id=digest(document.bank, document.id, content_hash, str(seen[content_hash]), str(offset)),
+            id=digest(key, document.id, content_hash, str(seen[content_hash]), str(offset)),
             bank=document.bank,
             document_id=document.id,
             ordinal=offset + len(chunks),
             text=text,
             content_hash=content_hash,
-            spans=_spans(turns, lines, group),
+            spans=spans,
         )
+        same = next((old for old in left if _is_same(old, chunk)), None)
+        if same is not None:
+            left.remove(same)
+            chunk = replace(same, ordinal=chunk.ordinal)
         chunks.append(chunk)
         chunk_of_turn += [chunk.id] * len(group)
     return chunks, chunk_of_turn
+
+
+def _is_same(stored: Chunk, chunk: Chunk) -> bool:
+    """Whether a stored chunk has this text, as far as it was not erased."""
+    if FORGOTTEN not in stored.text and REMOVED not in stored.text:
+        return stored.text == chunk.text and _turn_marks(stored) == _turn_marks(chunk)
+    pattern = ".+".join(re.escape(part) for part in _ERASED.split(stored.text))
+    return (
+        _turn_marks(stored) == _turn_marks(chunk) and re.fullmatch(pattern, chunk.text, re.DOTALL) is not None
+    )
+
+
+def _turn_marks(chunk: Chunk) -> list[tuple[str, datetime | None]]:
+    return [(span.speaker, span.said_at) for span in chunk.spans]
 
 
 def _spans(turns: Sequence[Turn], lines: Sequence[str], group: Sequence[int]) -> tuple[TurnSpan, ...]:

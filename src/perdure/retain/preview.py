@@ -9,6 +9,7 @@ from perdure.domain.fact import Fact
 from perdure.ports.extractor import LocalFallback
 from perdure.retain.build import build_facts
 from perdure.retain.components import RetainComponents
+from perdure.retain.masking import mask_request
 from perdure.retain.offer import bank_context
 from perdure.retain.plan import Plan, plan_documents
 from perdure.retain.request import RetainRequest
@@ -18,6 +19,7 @@ log = logging.getLogger(__name__)
 
 def preview_facts(components: RetainComponents, request: RetainRequest) -> list[Fact]:
     """The facts that the extractor finds, as if none of the text were stored; names are as they stand, not resolved."""
+    request = mask_request(components.store, request)
     now = components.clock()
     with components.store.reading(request.bank) as reading:
         plans = [_all_fresh(plan) for plan in plan_documents(reading, request, now)]

@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from difflib import get_close_matches
-from math import isfinite
 from typing import Any, Protocol
 
 from perdure.domain.bank import check_bank_id
-from perdure.domain.fact import Tier
-from perdure.domain.item import Item, PassedOver, UpdateMode, check_text
-from perdure.domain.time import parse_instant
+from perdure.domain.item import TIMELESS, Item, ItemOptions, PassedOver, UpdateMode
 from perdure.errors import InvalidInput
 from perdure.retain.identity import digest
 from perdure.retain.messages import as_message, messages_inside, moment_of, read_message, role_of, speaker_of
+from perdure.retain.options import RetainOptions
 from perdure.text.fence import strip_fenced
 from perdure.text.mail import Mail, read_mail
 from perdure.text.transcript import Transcript, read_transcripts
 
-TIMELESS = "unset"
 _ITEM_FIELDS = frozenset(f.name for f in fields(Item))
-_TIMES = ("timestamp", "expires_at", "valid_from", "valid_to")
 _OWN_WAY = frozenset({"content", "role", "speaker", "name", "timestamp"})
 """Fields of a message that are read in a way of their own."""
 _LISTS = ("messages", "contents")
 """Keys under which SDKs hand over a list of messages."""
-_SAME_TYPE = {
-    **dict.fromkeys(("per", "people", "human"), "person"),
-    **dict.fromkeys(("org", "organization", "company"), "organisation"),
-    **dict.fromkeys(("loc", "location", "gpe", "city", "country"), "place"),
-    **dict.fromkeys(("unknown", "other", "misc", "entity"), "concept"),
-}
-"""Other names of an entity's type."""
 MISSPELT = 0.85
 """Likeness of a message's key to a field from which on it is named as misspelt."""
 
@@ -59,6 +48,8 @@ class RetainRequest:
     idempotency_key: str = ""
     passed_over: tuple[PassedOver, ...] = ()
     """What of the content is not among the items."""
+    masked: Mapping[str, int] = field(default_factory=dict)
+    """Format of a secret -> how many of it were masked."""
 
     def __post_init__(self) -> None:
         check_bank_id(self.bank)
@@ -184,7 +175,7 @@ def _read_message(message: Mapping[str, Any], shared: Mapping[str, Any], path: s
         merged["speaker"] = _speaker(message, said.role, shared)
         if said.context:
             merged["context"] = said.context
-        items.append(_checked(Item(**_typed(merged))))
+        items.append(Item(**merged))
     return _PartReading(
         path=path,
         items=tuple(items),
@@ -303,7 +294,7 @@ def read_item(part: str | Item | Mapping[str, Any], shared: Mapping[str, Any], p
 
 def _spoken(item: Item) -> Item:
     """The item with its role as the speaker where it names none."""
-    return _checked(item if item.speaker or not item.role else replace(item, speaker=item.role))
+    return item if item.speaker or not item.role else replace(item, speaker=item.role)
 
 
 def _read_item(
@@ -325,26 +316,7 @@ def _read_item(
     unknown = sorted(str(name) for name in set(merged) - _ITEM_FIELDS)
     if unknown:
         raise InvalidInput(f"{path}.{unknown[0]}", "one of " + ", ".join(sorted(_ITEM_FIELDS)))
-    return _checked(Item(**_typed(merged))), passed_over
-
-
-def _checked(item: Item) -> Item:
-    """The item itself if all of it can be stored; what the item's own checks leave open is checked here."""
-    for name in ("role", "topic"):
-        if getattr(item, name) is not None:
-            check_text(name, getattr(item, name))
-    for name, values in (
-        ("metadata", (*item.metadata.keys(), *item.metadata.values())),
-        ("entities", (part for pair in item.entities for part in pair)),
-    ):
-        for value in values:
-            check_text(name, value)
-    if not isinstance(item.timeless, bool):
-        raise InvalidInput("timeless", "true or false", item.timeless)
-    relevance: object = item.relevance
-    if isinstance(relevance, bool) or not isinstance(relevance, int | float) or not isfinite(relevance):
-        raise InvalidInput("relevance", "a finite number", relevance)
-    return item
+    return Item(**merged), passed_over
 
 
 def _content_text(content: object, path: str) -> tuple[str, tuple[PassedOver, ...]]:
@@ -358,86 +330,12 @@ def _content_text(content: object, path: str) -> tuple[str, tuple[PassedOver, ..
     raise InvalidInput(f"{path}.content" if path != "content" else path, "text", content)
 
 
-def _typed(given: dict[str, Any]) -> dict[str, Any]:
-    if isinstance(given.get("timestamp"), str) and given["timestamp"] == TIMELESS:
-        given.pop("timestamp")
-        given["timeless"] = True
-    for name in _TIMES:
-        if name in given:
-            if not isinstance(given[name], str | datetime):
-                raise InvalidInput(name, "an ISO 8601 date or datetime", given[name])
-            given[name] = parse_instant(given[name], name)
-    if "tags" in given:
-        given["tags"] = frozenset(_strings(given["tags"], "tags"))
-    if "metadata" in given:
-        given["metadata"] = _metadata(given["metadata"])
-    if "entities" in given:
-        given["entities"] = tuple(_entity(entity) for entity in _listed(given["entities"], "entities"))
-    if "tier" in given:
-        given["tier"] = _tier(given["tier"])
-    return given
-
-
-def _strings(values: object, name: str) -> Sequence[str]:
-    if isinstance(values, str) or not isinstance(values, Sequence | frozenset | set):
-        raise InvalidInput(name, "a list of strings", values)
-    for value in values:
-        if not isinstance(value, str):
-            raise InvalidInput(name, "a list of strings", value)
-    return list(values)
-
-
-def _listed(values: object, name: str) -> Sequence[object]:
-    if isinstance(values, str | bytes) or not isinstance(values, Sequence):
-        raise InvalidInput(name, "a list", values)
-    return values
-
-
-def _metadata(given: object) -> dict[str, str]:
-    if not isinstance(given, Mapping):
-        raise InvalidInput("metadata", "an object of strings", given)
-    return {str(key): value if isinstance(value, str) else str(value) for key, value in given.items()}
-
-
-def _entity(given: object) -> tuple[str, str]:
-    if isinstance(given, str):
-        return (given, "concept")
-    if isinstance(given, Mapping) and isinstance(given.get("text"), str):
-        return (given["text"], _entity_type(given.get("type")))
-    if isinstance(given, tuple) and len(given) == 2:
-        return (str(given[0]), _entity_type(given[1]))
-    raise InvalidInput("entities", "names or objects with text and type", given)
-
-
-def _entity_type(value: object) -> str:
-    """A type under the name that the taggers use, whatever a caller calls it (PERSON, ORG, GPE, ...)."""
-    stated = str(value or "concept").strip().lower()
-    return _SAME_TYPE.get(stated, stated)
-
-
-def _tier(given: object) -> Tier:
-    try:
-        return Tier(str(given))
-    except ValueError as error:
-        raise InvalidInput("tier", "core or general", given) from error
-
-
-def read_mode(mode: str | UpdateMode) -> UpdateMode:
-    """The update mode by name."""
-    try:
-        return UpdateMode(mode)
-    except ValueError as error:
-        raise InvalidInput("update_mode", "replace or append", mode) from error
-
-
-def read_request(
-    bank: str, content: Content, update_mode: str | UpdateMode, fields: Mapping[str, Any]
-) -> RetainRequest:
-    """A retain as a caller asks for it; `fields` are those of an item that hold for all."""
-    reading = read_content(content, fields)
-    return RetainRequest(
-        bank=bank, items=reading.items, mode=read_mode(update_mode), passed_over=reading.passed_over
-    )
+def read_request(bank: str, content: Content, options: ItemOptions) -> RetainRequest:
+    """Return a retain as a caller asks for it."""
+    shared = {name: value for name, value in options.given().items() if name in _ITEM_FIELDS}
+    mode = options.update_mode if isinstance(options, RetainOptions) else UpdateMode.REPLACE
+    reading = read_content(content, shared)
+    return RetainRequest(bank=bank, items=reading.items, mode=mode, passed_over=reading.passed_over)
 
 
 def stamp_items(items: Sequence[Item], now: datetime) -> tuple[Item, ...]:

@@ -45,7 +45,7 @@ def field_of(declared: Option, surface: Surface, default: object = MISSING) -> t
     """Return an option as (annotation, field); `default` stands in for the declared one."""
     default = declared.default if default is MISSING else default
     kind = _json_type(declared, surface)
-    if isinstance(default, Options) or default in ((), {}) or isinstance(default, AsOf):
+    if isinstance(default, Options) or default in ((), {}, frozenset(), "") or isinstance(default, AsOf):
         default = None
     described: dict[str, Any] = {"description": declared.description}
     if declared.kind in (int, float):

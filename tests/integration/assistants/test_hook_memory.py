@@ -196,11 +196,6 @@ def test_a_session_is_one_document_of_turns_with_speakers(hooks: Hooks) -> None:
     assert [(span.speaker, span.is_agent) for span in spans] == [("user", False), ("assistant", True)] * 2
 
 
-def test_the_same_words_said_twice_are_two_turns(hooks: Hooks) -> None:
-    assert hooks.turn("one", "Use the blue theme.") == 1
-    assert hooks.turn("one", "Use the blue theme.") == 1
-
-
 def test_a_transcript_is_retained_once_whatever_hooks_come(hooks: Hooks, tmp_path: Path) -> None:
     lines = [
         {"type": kind, "timestamp": "2026-11-18T10:00:00Z", "message": {"role": kind, "content": text}}
@@ -236,14 +231,6 @@ def test_calls_of_a_model_within_one_turn_are_one_prompt(hooks: Hooks, tmp_path:
     assert "Tilly" in json.dumps(hooks.tell("prompt", body))
     assert hooks.tell("prompt", body) is None
     assert hooks.retain("stop", body) == 1
-
-
-def test_a_lost_session_file_does_not_retain_anything_twice(hooks: Hooks) -> None:
-    assert hooks.turn("one", STATED) == 1
-    for file in Path(hooks.folder, "sessions").iterdir():
-        file.unlink()
-    hooks.turn("one", STATED, "Another reply.")
-    assert "\n".join(hooks.texts()).count("Nomad") == 1
 
 
 def test_recalled_memory_is_never_retained(hooks: Hooks) -> None:
@@ -324,14 +311,3 @@ def test_open_questions_and_profiles_are_told_at_the_start(hooks: Hooks) -> None
     profiles = hooks.engine.observations.list(BANK)
     assert profiles
     assert all(profile.text in text for profile in profiles)
-
-
-@pytest.mark.parametrize("payload", [{}, {"session_id": ""}, {"session_id": 7}, {"prompt": "x"}])
-def test_input_without_a_session_is_an_error_for_the_log(hooks: Hooks, payload: dict[str, Any]) -> None:
-    with pytest.raises(Exception, match="id of the session"):
-        hooks.tell("prompt", payload)
-
-
-def test_an_unknown_host_is_an_error_for_the_log(hooks: Hooks) -> None:
-    with pytest.raises(Exception, match="--host"):
-        hooks.tell("prompt", {"session_id": "s", "prompt": ASKED}, "emacs")

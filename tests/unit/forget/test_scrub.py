@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from perdure.domain.fact import Chunk, TurnSpan
-from perdure.forget.scrub import FORGOTTEN, scrub_chunk, wordings_of
+from perdure.domain.fact import FORGOTTEN, Chunk, TurnSpan
+from perdure.forget.scrub import scrub_chunk, wordings_of
 
 TEXT = "Ann: I moved to Lisbon.\n\nBen: My cat is called Miso."
 TURNS = (TurnSpan(start=5, end=23, speaker="Ann"), TurnSpan(start=30, end=52, speaker="Ben"))

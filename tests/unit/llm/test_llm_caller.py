@@ -25,10 +25,9 @@ from perdure.errors import (
 )
 from perdure.llm.caller import Caller, Purpose
 from perdure.llm.expected import expect
-from perdure.llm.failures import FailureMemory
 from perdure.llm.ledger import Ledger, read_costs
 from perdure.llm.limits import CallRules, DayCaps, MinuteLimiter, back_off
-from perdure.ports.llm import ChatMessage, Finish, LlmReply, LlmRequest, TokenUsage, Tool
+from perdure.ports.llm import ChatMessage, Finish, LlmReply, LlmRequest, TokenUsage
 from tests.support.memory_store import MemoryStore
 from tests.support.scripted_llm import ScriptedLlm
 
@@ -117,48 +116,12 @@ def test_an_answer_that_repair_does_not_mend_is_invalid_and_never_asked_for_agai
     assert calls.sent() == 2
 
 
-def test_an_empty_answer_is_not_repaired() -> None:
-    calls = Calls(["", GOOD])
-    with pytest.raises(LlmInvalid, match="empty"):
-        calls.structured()
-    assert calls.sent() == 1
-
-
-def test_a_request_whose_answer_could_not_be_repaired_in_time_is_not_sent_again() -> None:
-    def answer(_: LlmRequest) -> str:
-        time.sleep(0.06)
-        return "no json"
-
-    calls = Calls(answer)
-    with pytest.raises(DeadlineExceeded):
-        calls.structured(Purpose(bank="ann", operation=LlmOperation.RETAIN, deadline=time.monotonic() + 0.05))
-    with pytest.raises(LlmInvalid, match="sent before"):
-        calls.structured()
-    assert calls.sent() == 1
-
-
 def test_complete_items_of_a_cut_answer_are_kept() -> None:
     calls = Calls([cut('{"facts": [{"text": "a"}, {"text": "b"}, {"te')])
     reply = calls.structured()
     assert [item.text for item in reply.value.facts] == ["a", "b"]
     assert reply.cut
     assert calls.sent() == 1
-
-
-def test_an_answer_that_ends_in_the_middle_is_cut_whatever_the_provider_says() -> None:
-    reply = Calls(['{"facts": [{"text": "a"}, {"te']).structured()
-    assert (len(reply.value.facts), reply.cut) == (1, True)
-
-
-def test_brackets_that_a_model_forgot_cost_no_call() -> None:
-    calls = Calls(['{"facts": [{"text": "a"}, {"text": "b"}'])
-    reply = calls.structured()
-    assert ([item.text for item in reply.value.facts], reply.cut, calls.sent()) == (["a", "b"], False, 1)
-
-
-def test_an_answer_that_breaks_off_without_a_complete_item_is_repaired() -> None:
-    calls = Calls(['{"facts": [{"te', GOOD])
-    assert (len(calls.structured().value.facts), calls.sent()) == (2, 2)
 
 
 @pytest.mark.parametrize("text", ['{"facts": [{"te', '{"facts": [{"txt": "a"}, {"te'])
@@ -191,17 +154,6 @@ def test_what_is_refused_is_never_sent_again_as_it_was() -> None:
     assert calls.sent() == 2
 
 
-def test_memories_of_failures_are_bounded_and_end() -> None:
-    now = [0.0]
-    memory = FailureMemory(kept=2, lifetime=10.0, monotonic=lambda: now[0])
-    for digest in (b"1", b"2", b"3"):
-        memory.add(digest, LlmRefused("no", status=400))
-    assert memory.find(b"1") is None
-    assert memory.find(b"3") is not None
-    now[0] = 10.0
-    assert memory.find(b"3") is None
-
-
 def test_transient_failures_are_waited_for_and_tried_again() -> None:
     calls = Calls([LlmBusy("busy", status=503), LlmBusy("busy", status=500), GOOD])
     calls.structured()
@@ -213,13 +165,6 @@ def test_the_time_that_a_provider_asks_for_is_given_to_it() -> None:
     calls = Calls([LlmBusy("slow down", status=429, retry_after=17.0), GOOD])
     calls.structured()
     assert calls.waits == [17.0]
-
-
-def test_a_provider_that_asks_for_too_much_time_is_given_up() -> None:
-    calls = Calls([LlmBusy("tomorrow", status=429, retry_after=3600.0), GOOD])
-    with pytest.raises(LlmBusy, match="tomorrow"):
-        calls.structured()
-    assert (calls.waits, calls.sent()) == ([], 1)
 
 
 def test_a_model_that_stays_busy_is_given_up_after_some_tries() -> None:
@@ -243,24 +188,9 @@ def test_the_next_model_of_the_chain_answers_when_one_fails(error: Exception) ->
     assert {call.model for call in calls.logged()} == {"a:1", "b:2"}
 
 
-def test_a_request_that_one_model_refused_goes_to_the_next_at_once_the_second_time() -> None:
-    first = ScriptedLlm([LlmRefused("no", status=400)], name="a:1")
-    calls = Calls(first, ScriptedLlm([GOOD, GOOD], name="b:2"))
-    calls.structured()
-    calls.structured()
-    assert len(first.requests) == 1
-
-
 def test_an_operation_without_a_model_says_so() -> None:
     with pytest.raises(Unavailable, match="reflect"):
         Caller({}).chat(Purpose(bank="ann", operation=LlmOperation.REFLECT), ASK)
-
-
-def test_an_error_that_is_no_failure_of_a_model_is_logged_and_passed_on() -> None:
-    calls = Calls([ZeroDivisionError("oops")])
-    with pytest.raises(ZeroDivisionError):
-        calls.structured()
-    assert [call.error for call in calls.logged()] == ["ZeroDivisionError: oops"]
 
 
 # Windows and deadlines
@@ -284,22 +214,6 @@ def test_no_call_begins_after_the_deadline() -> None:
     with pytest.raises(DeadlineExceeded):
         calls.structured(Purpose(bank="ann", operation=LlmOperation.RETAIN, deadline=time.monotonic() - 1))
     assert calls.sent() == 0
-
-
-def test_a_call_is_given_no_more_time_than_is_left() -> None:
-    calls = Calls([GOOD])
-    calls.structured(Purpose(bank="ann", operation=LlmOperation.RETAIN, deadline=time.monotonic() + 20))
-    assert 0 < calls.models[0].requests[0].timeout <= 20
-
-
-def test_a_try_that_would_begin_after_the_deadline_is_not_waited_for() -> None:
-    purpose = Purpose(bank="ann", operation=LlmOperation.RETAIN, deadline=time.monotonic() + 20)
-    calls = Calls([LlmBusy("slow", retry_after=60.0), GOOD])
-    with pytest.raises(DeadlineExceeded, match="slow"):
-        calls.structured(purpose)
-    assert (calls.waits, calls.sent()) == ([], 1)
-    other = Calls([LlmBusy("slow", retry_after=60.0)], [GOOD])
-    assert other.structured(purpose).value.facts
 
 
 def test_waits_end_when_the_caller_is_closed() -> None:
@@ -388,23 +302,6 @@ def test_a_cap_holds_over_processes_and_counts_failed_calls() -> None:
     assert one.sent() + two.sent() == 4
 
 
-def test_an_open_call_counts_as_all_that_it_may_cost() -> None:
-    store = MemoryStore()
-    rules = CallRules(caps=DayCaps(tokens=1_000))
-    refused: list[LlmCapReached] = []
-    two = Calls([GOOD], store=store, rules=rules)
-
-    def answer(_: LlmRequest) -> LlmReply:
-        with pytest.raises(LlmCapReached) as caught:
-            two.structured(max_tokens=50)
-        refused.append(caught.value)
-        return LlmReply(text=json.dumps(GOOD), usage=TokenUsage(10, 10))
-
-    Calls(answer, store=store, rules=rules).structured(max_tokens=2_000)
-    assert len(refused) == 1
-    two.structured(max_tokens=50)
-
-
 def test_a_call_that_a_killed_process_left_open_stops_counting_in_full() -> None:
     store = MemoryStore()
     rules = CallRules(caps=DayCaps(tokens=500))
@@ -446,14 +343,6 @@ def test_every_call_is_logged_without_texts_failed_ones_too() -> None:
     assert {call.request for call in calls.logged()} | {call.response for call in calls.logged()} == {None}
 
 
-def test_texts_are_logged_when_asked_for() -> None:
-    calls = Calls([GOOD], ledger={"log_texts": True})
-    calls.structured()
-    [call] = calls.logged()
-    assert json.loads(call.request or "")[0]["text"] == "Which facts?"
-    assert json.loads(call.response or "") == GOOD
-
-
 def test_tokens_are_counted_by_us_where_the_provider_tells_none() -> None:
     calls = Calls(
         [LlmReply(text="four words are here", usage=TokenUsage())],
@@ -461,16 +350,6 @@ def test_tokens_are_counted_by_us_where_the_provider_tells_none() -> None:
     )
     reply = calls.caller.chat(PURPOSE, ASK)
     assert reply.usage == TokenUsage(2 + 4, 4)
-
-
-def test_tools_are_passed_on_and_counted() -> None:
-    calls = Calls(["a", "b"])
-    tool = Tool(name="recall", description="Search memory. " * 20, parameters={"type": "object"})
-    bare = calls.caller.chat(PURPOSE, ASK)
-    calls.caller.chat(PURPOSE, ASK, tools=[tool], must_call_tool=True)
-    request = calls.models[0].requests[1]
-    assert (request.tools, request.must_call_tool) == ((tool,), True)
-    assert bare.model == "scripted:model"
 
 
 def test_costs_are_sums_per_day_bank_operation_and_model() -> None:
@@ -489,23 +368,6 @@ def test_costs_are_sums_per_day_bank_operation_and_model() -> None:
 def _on_day(store: MemoryStore, day: int, **options: Any) -> Caller:
     ledger = Ledger(store, lambda: NOW.replace(day=day), **options)
     return Caller({LlmOperation.RETAIN: [ScriptedLlm(lambda _: "yes")]}, ledger=ledger)
-
-
-def test_days_are_folded_and_their_sums_stay() -> None:
-    calls = Calls(["x"])
-    for day in (1, 1, 2, 5, 9):
-        _on_day(calls.store, day).chat(PURPOSE, ASK)
-    assert [(row.day.day, row.calls) for row in read_costs(calls.store)] == [(1, 2), (2, 1), (5, 1), (9, 1)]
-    assert calls.store.shared_records("llm_spent:2026-03-01") == []
-    assert len(calls.store.shared_records("llm_cost")) == 3
-    assert len(calls.store.shared_records("llm_spent:2026-03-09")) == 1
-
-
-def test_single_calls_are_dropped_after_some_days() -> None:
-    calls = Calls(["x"])
-    for day in (1, 2, 9):
-        _on_day(calls.store, day, log_days=7).chat(PURPOSE, ASK)
-    assert [call.at.day for call in calls.logged()] == [2, 9]
 
 
 def test_calls_of_a_bank_that_does_not_exist_make_none_and_are_kept_until_it_does() -> None:

@@ -13,6 +13,7 @@ from perdure.models.hashing import HashingEmbedder
 from perdure.ports.embedder import Embedder
 from perdure.ports.store import Features, Order, Selection
 from perdure.retain.components import RetainComponents
+from perdure.retain.options import RetainOptions
 from perdure.retain.pipeline import retain
 from perdure.retain.request import read_request
 from tests.support.memory_store import MemoryStore
@@ -34,7 +35,7 @@ class Memory:
         return self.moment
 
     def retain(self, content: Any, **fields: Any) -> tuple[str, ...]:
-        request = read_request("b", content, fields.pop("update_mode", "replace"), fields)
+        request = read_request("b", content, RetainOptions.read(fields))
         return retain(self.components, request).fact_ids
 
     def fact(self, fact_id: str) -> Fact:

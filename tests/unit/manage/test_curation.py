@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from perdure.domain.fact import FactType
-from perdure.errors import InvalidInput, NotFound
+from perdure.errors import InvalidInput
 from perdure.manage.curation import (
-    CHANGEABLE,
     invalidate_fact,
     restore_fact,
     retag_document,
@@ -60,13 +59,6 @@ def test_a_changed_text_keeps_no_value_and_no_name_that_it_has_not(
     update_fact(memory.components, "b", fact_id, stated)
     changed = update_fact(memory.components, "b", fact_id, {"text": text})
     assert (changed.relation, changed.object, changed.entities) == expected
-
-
-def test_a_fact_changed_into_another_is_that_other(memory: Memory) -> None:
-    (first,) = memory.retain("Ann lives in Oslo.", document_id="one")
-    (second,) = memory.retain("Ben likes green tea.", document_id="two")
-    changed = update_fact(memory.components, "b", second, {"text": "Ann lives in Oslo."})
-    assert (changed.id, changed.proof_count) == (first, 2)
 
 
 @pytest.mark.parametrize(
@@ -148,20 +140,3 @@ def test_entities_are_merged_and_split(memory: Memory) -> None:
     assert memory.fact(fact_id).entity_ids == (parted.id,)
     with memory.store.reading("b") as reading:
         assert sorted(keyed.entity.name for keyed in reading.entities()) == ["Ann Lee", "Annie"]
-
-
-def test_what_is_not_there_is_not_found(memory: Memory) -> None:
-    for change in (
-        lambda: update_fact(memory.components, "b", "no", {"tags": []}),
-        lambda: invalidate_fact(memory.components, "b", "no"),
-        lambda: retag_document(memory.components, "b", "no", []),
-        lambda: Entities(memory.components).merge("b", "no", "nor"),
-    ):
-        with pytest.raises(NotFound):
-            change()
-    assert memory.store.banks() == []
-
-
-def test_what_may_be_changed_is_what_a_person_knows() -> None:
-    assert {"text", "tags", "valid_to", "retired_at"} <= CHANGEABLE
-    assert not {"id", "proof_count", "invalid_reason", "recall_count"} & CHANGEABLE

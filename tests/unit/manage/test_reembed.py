@@ -9,8 +9,8 @@ import pytest
 
 from perdure.domain.bank import EmbeddingModel
 from perdure.errors import InvalidInput
+from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-from perdure.forget.target import Target
 from perdure.manage import reembed as module
 from perdure.manage.curation import update_fact
 from perdure.manage.reembed import embed_facts, reembed

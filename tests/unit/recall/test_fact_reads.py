@@ -18,7 +18,6 @@ from perdure.domain.time import Window
 from perdure.domain.trace import Trace
 from perdure.models.tokens import token_counter
 from perdure.ports.store import Features, NewFact
-from perdure.recall.budget import ASSUMED_TOKENS, MIN_BLOCK
 from perdure.recall.components import RecallComponents, RecallRun
 from perdure.recall.current import HEAD
 from perdure.recall.options import RecallRequest
@@ -93,23 +92,6 @@ def test_no_more_is_read_than_the_head_of_the_ranking(
 ) -> None:
     assert len(ask(components, limit=5).recollections) == 5
     assert store.reads == [HEAD]
-
-
-def test_what_may_fit_is_read_at_once(components: RecallComponents, store: CountingStore) -> None:
-    assert len(ask(components, max_tokens=4096).recollections) == 200
-    first = 4096 // ASSUMED_TOKENS
-    assert store.reads == [HEAD, first - HEAD, 200 - first]
-
-
-def test_what_fits_beyond_that_is_read_many_at_a_time(
-    components: RecallComponents, store: CountingStore
-) -> None:
-    result = ask(components, max_tokens=100)
-    count = len(result.recollections)
-    assert result.tokens <= 100
-    assert 2 * MIN_BLOCK < count < 200
-    assert store.reads[0] == HEAD
-    assert sum(store.reads) <= count + HEAD, "the next block is as large as those taken so far say"
 
 
 def test_a_fact_that_vanished_meanwhile_is_left_out(

@@ -128,20 +128,6 @@ def test_entities_are_looked_up_while_the_model_runs(
     assert embedder.met
 
 
-def test_with_every_thread_busy_they_are_looked_up_afterwards(
-    components: RecallComponents, embedder: WaitingEmbedder, executor: ThreadPoolExecutor
-) -> None:
-    embedder.patience = 0.05
-    free = threading.Event()
-    executor.submit(free.wait, 10)
-    try:
-        question = parse(components)
-    finally:
-        free.set()
-    assert not embedder.met
-    assert question.query.entity_names == ("Alice",)
-
-
 def test_a_store_that_fails_is_told(
     components: RecallComponents, store: NotingStore, embedder: WaitingEmbedder
 ) -> None:

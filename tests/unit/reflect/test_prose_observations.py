@@ -10,14 +10,12 @@ import pytest
 from perdure import (
     LlmCapReached,
     LlmCut,
-    LlmInvalid,
     LlmRefused,
     LlmRequest,
     Observation,
     Operation,
     OperationStatus,
 )
-from perdure.domain.observation import OBSERVATION_RECORD
 from perdure.reflect.observations.prose import Operation as ProseOperation
 from tests.support.scripted_llm import Step
 from tests.unit.reflect.loop_kit import Loop
@@ -118,18 +116,6 @@ def test_the_reason_stands_before_the_verdict() -> None:
     assert names.index("reason") < names.index("operation") < names.index("text")
 
 
-def test_the_prompt_and_the_model_are_kept_with_what_they_made() -> None:
-    loop = Consolidating(operations(HOME, WORK))
-    tell(loop, *SAID)
-    loop.run()
-    with loop.engine._store.reading("b") as reading:
-        (record,) = reading.records(OBSERVATION_RECORD, [loop.profile().id])
-    prose = record.body["prose"]
-    assert isinstance(prose, dict)
-    assert str(prose["prompt"]).startswith("observe@")
-    assert prose["model"] == "scripted:model"
-
-
 def test_nothing_new_costs_no_call() -> None:
     loop = Consolidating(operations(HOME, WORK))
     tell(loop, *SAID)
@@ -138,17 +124,6 @@ def test_nothing_new_costs_no_call() -> None:
     loop.run()
     assert len(loop.asked) == asked
     assert loop.profile().text.startswith("Ann lives in Berlin")
-
-
-def test_a_fact_that_the_model_had_no_use_for_is_not_sent_again() -> None:
-    loop = Consolidating(operations(HOME, WORK))
-    tell(loop, *SAID, "I own a green umbrella.")
-    loop.run()
-    tell(loop, "I play the cello.")
-    loop.run()
-    assert "umbrella" in loop.asked[0]
-    assert "cello" in loop.asked[-1]
-    assert "umbrella" not in loop.asked[-1]
 
 
 def test_an_update_replaces_a_sentence_and_a_delete_takes_it_out() -> None:
@@ -210,14 +185,6 @@ def test_a_sentence_goes_with_its_source_without_a_call() -> None:
     assert len(loop.asked) == asked
 
 
-def test_facts_are_sent_once_for_all_profiles_that_they_take_part_in() -> None:
-    loop = Consolidating({"operations": []})
-    for text in ("Tom and Eva bought a boat.", "Tom and Eva sailed to Oslo.", "Tom and Eva sold a car."):
-        loop.say(text, speaker="Ann")
-    loop.run()
-    assert sum(shown.count("bought a boat") for shown in loop.asked) <= 1
-
-
 def test_a_batch_that_is_cut_is_halved_down_to_the_fact_that_is_set_aside() -> None:
     def reply(shown: str) -> Step:
         return LlmCut("too long") if "poison" in shown else operations(HOME, WORK)(shown)
@@ -230,15 +197,6 @@ def test_a_batch_that_is_cut_is_halved_down_to_the_fact_that_is_set_aside() -> N
     assert "Ann lives in Berlin" in loop.profile().text or "Zalando" in loop.profile().text
 
 
-def test_a_model_that_never_answers_sets_no_fact_aside() -> None:
-    loop = Consolidating(LlmInvalid("no JSON"))
-    tell(loop, *SAID, "I speak Danish.", "I play the cello.")
-    told = loop.run().result or {}
-    assert loop.engine.observations.status("b").failed == ()
-    assert told["observations_local"]
-    assert loop.profile().text.startswith("Ann:")
-
-
 @pytest.mark.parametrize(
     "error", [LlmRefused("no such model"), LlmCapReached("tokens a day", "the cap is reached")]
 )
@@ -249,22 +207,6 @@ def test_a_model_that_is_out_of_reach_leaves_the_composed_profile_and_is_named(e
     assert "live in Berlin" in loop.profile().text
     assert told["observations_local"]
     assert str(error) in str(told["llm_error"])
-
-
-def test_near_twins_are_decided_again_and_become_one_sentence() -> None:
-    first = create("Ann works at Zalando in Berlin.", "Zalando", "Berlin")
-    second = create("In Berlin Ann works at Zalando.", "Zalando", "Berlin", "Rex")
-
-    def reply(shown: str) -> Step:
-        if "[T1]" in shown:
-            return {"verdicts": [{"pair": "T1", "reason": "same words", "same": True}]}
-        return operations(first, second)(shown)
-
-    loop = Consolidating(reply, embedder="none")
-    tell(loop, *SAID)
-    loop.run()
-    assert loop.profile().text == "In Berlin Ann works at Zalando."
-    assert len(loop.profile().source_fact_ids) == 3
 
 
 def test_planted_instructions_in_facts_and_names_stay_within_the_fence() -> None:
@@ -325,25 +267,9 @@ def test_a_neutral_label_adds_no_evidence() -> None:
     assert len(stated.evidence) == 1
 
 
-def test_a_label_for_a_pair_that_was_not_asked_for_counts_for_nothing() -> None:
-    loop = Consolidating({"labels": [{"fact": "F9", "belief": "B7", "label": "contradicting"}]})
-    believe(loop, "I prefer morning meetings.")
-    tell(loop, "Getting up at dawn for calls wears me out.")
-    loop.engine.opinions.form("b")
-    (opinion,) = loop.engine.opinions.list("b")
-    assert len(opinion.evidence) == 1
-
-
 def test_where_the_model_fails_the_judge_decides() -> None:
     loop = Consolidating(LlmRefused("no such model"))
     judge_tastes(loop.engine)
     believe(loop, "I prefer morning meetings.")
     believe(loop, "I hate morning meetings.")
     assert any(len(one.evidence) + len(one.left_out) == 2 for one in loop.engine.opinions.list("b"))
-
-
-def test_without_beliefs_on_its_subject_a_fact_costs_no_call() -> None:
-    loop = Consolidating(labels())
-    tell(loop, "I bought a kayak.")
-    loop.engine.opinions.form("b")
-    assert loop.asked == []

@@ -176,17 +176,3 @@ def test_a_model_that_fails_ahead_fails_the_retain_and_keeps_the_text() -> None:
     with store.reading("b") as reading:
         assert reading.chunks(document_id="one")
         assert not reading.browse(Selection(where=Filter().at(NOW))).facts
-
-
-def test_an_extractor_that_fails_leaves_no_thread_behind() -> None:
-    class Stopping(LocalExtractor):
-        def extract_in_steps(self, documents: Any) -> Any:
-            for number, step in enumerate(super().extract_in_steps(documents)):
-                if number == 1:
-                    raise ModelError("no more")
-                yield step
-
-    before = threading.active_count()
-    with pytest.raises(ModelError, match="no more"):
-        run(Stopping(RuleTagger()), Counting(), talk("one", 40))
-    assert threading.active_count() == before

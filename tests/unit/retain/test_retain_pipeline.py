@@ -10,7 +10,7 @@ import pytest
 
 from perdure.domain.fact import Chunk, Fact, FactType
 from perdure.domain.filter import Filter
-from perdure.domain.item import RetainResult
+from perdure.domain.item import RetainResult, UpdateMode
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf
 from perdure.errors import Conflict, InvalidInput, ModelError
@@ -23,7 +23,7 @@ from perdure.ports.store import Features, Order, Selection, Traces, Transaction
 from perdure.retain.commit import CommitReceipt
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
-from perdure.retain.request import RetainRequest, read_items, read_mode
+from perdure.retain.request import RetainRequest, read_items
 from perdure.text.smoothing import SHARES
 from tests.support.memory_store import MemoryStore
 
@@ -48,7 +48,7 @@ class Bench:
         return self.moment
 
     def retain(self, content: Any, mode: str = "replace", **fields: Any) -> RetainResult:
-        request = RetainRequest(bank="b", items=read_items(content, fields), mode=read_mode(mode))
+        request = RetainRequest(bank="b", items=read_items(content, fields), mode=UpdateMode(mode))
         return retain(self.components, request)
 
     def facts(self, **conditions: Any) -> list[Fact]:

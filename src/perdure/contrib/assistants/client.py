@@ -85,7 +85,7 @@ def read_arguments(argv: list[str]) -> tuple[str, str, str]:
 
 
 def run(event: str, host: str, folder: str, stdin: bytes, deadline: float) -> str:
-    """What the assistant is told; empty for nothing. Nobody is waited for beyond the deadline, on the monotonic clock."""
+    """Return what the assistant is told; empty for nothing. Nobody is waited for beyond the deadline, on the monotonic clock."""
     if len(stdin) > MOST_INPUT:
         raise ValueError(f"more than {MOST_INPUT} bytes on standard input")
     payload = json.loads(stdin)
@@ -118,7 +118,7 @@ def run(event: str, host: str, folder: str, stdin: bytes, deadline: float) -> st
 
 
 def _ask_running(folder: str, request: wire.Message, deadline: float) -> wire.Message | None:
-    """The reply of a running process of this version; None when there is none. One of another version is told to go."""
+    """Return the reply of a running process of this version; None when there is none. One of another version is told to go."""
     running = place.read_object(os.path.join(folder, "warm.json"))
     port, secret = running.get("port"), running.get("secret")
     if not isinstance(port, int) or not isinstance(secret, str):

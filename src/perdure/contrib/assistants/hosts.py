@@ -131,7 +131,7 @@ HOSTS: Mapping[str, Host] = {
 
 
 def detect_host(payload: Payload, marks: Mapping[str, str]) -> str:
-    """The host by the variables and fields that only it has; Cursor sets Claude Code's variable too, hence the order."""
+    """Return the host by the variables and fields that only it has; Cursor sets Claude Code's variable too, hence the order."""
     if "CURSOR_VERSION" in marks or "cursor_version" in payload:
         return "cursor"
     if "PLUGIN_ROOT" in marks or "turn_id" in payload:
@@ -147,7 +147,7 @@ def detect_host(payload: Payload, marks: Mapping[str, str]) -> str:
 
 
 def read_call(event: str, host: str, payload: Payload, marks: Mapping[str, str], folder: str) -> HookCall:
-    """A hook's call from what the host handed over; `folder` is where the hook ran."""
+    """Return a hook's call from what the host handed over; `folder` is where the hook ran."""
     name = detect_host(payload, marks) if host == "auto" else host
     if name not in HOSTS:
         raise InvalidInput("--host", f"auto or one of {', '.join(HOSTS)}", host)
@@ -170,13 +170,13 @@ def read_call(event: str, host: str, payload: Payload, marks: Mapping[str, str],
 
 
 def shaped(shape: Shape | None, text: str, payload: Payload) -> str:
-    """The text as a host reads it; nothing where there is no text, or the host takes none."""
+    """Return the text as a host reads it; nothing where there is no text, or the host takes none."""
     body = shape(text, payload) if shape is not None and text else {}
     return json.dumps(body, ensure_ascii=False) if body else ""
 
 
 def _first(payload: Payload, names: tuple[str, ...]) -> str:
-    """The first of these fields that holds a text, or a list of texts, of which it is the first."""
+    """Return the first of these fields that holds a text, or a list of texts, of which it is the first."""
     for name in names:
         value = payload.get(name)
         if isinstance(value, list) and value:

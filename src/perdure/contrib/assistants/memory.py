@@ -44,7 +44,7 @@ class AssistantMemory:
         """Document of a session -> held while its file is read, changed and written."""
 
     def answer(self, request: Mapping[str, object]) -> str:
-        """What a hook prints for a start or a prompt; empty for nothing."""
+        """Return what a hook prints for a start or a prompt; empty for nothing."""
         call, bank, at = self._read(request)
         host = HOSTS[call.host]
         with self._session(call) as session:
@@ -70,7 +70,7 @@ class AssistantMemory:
         return retained
 
     def bank(self, call: HookCall, named: str) -> str:
-        """The bank of a call: what its environment names, the setting, or that of the project."""
+        """Return the bank of a call: what its environment names, the setting, or that of the project."""
         return named or self._settings.assistant_bank or bank_of(call.folder)
 
     def _read(self, request: Mapping[str, object]) -> tuple[HookCall, str, float]:
@@ -188,7 +188,7 @@ def _query(prompt: str) -> str:
 
 
 def _untold(result: RecallResult, session: Session, document_id: str) -> RecallResult:
-    """The result without what the assistant was told before, and without what was said in its present context."""
+    """Return the result without what the assistant was told before, and without what was said in its present context."""
     shown = set(session.shown)
     fresh = [
         one
@@ -214,7 +214,7 @@ def _counted(turns: Sequence[Turn]) -> list[CountedTurn]:
 
 
 def _with_last(turns: list[CountedTurn], call: HookCall, session: Session, at: float) -> list[CountedTurn]:
-    """The turns with the one at hand, which a transcript may not hold yet, or not to its end."""
+    """Return the turns with the one at hand, which a transcript may not hold yet, or not to its end."""
     pending, count = session.prompt, session.asked.get(digest(session.prompt), 1)
     if pending and sum(turn.prompt == pending for turn, _ in turns) < count:
         said_at = datetime.fromtimestamp(session.prompt_at or at, UTC)

@@ -58,7 +58,7 @@ def write_whole(path: str, text: str) -> None:
 
 
 def read_object(path: str) -> dict[str, object]:
-    """A file's JSON object; empty where there is no such file or it holds none."""
+    """Return a file's JSON object; empty where there is no such file or it holds none."""
     try:
         with open(path, encoding="utf-8", errors="surrogatepass") as file:
             body = json.load(file)
@@ -84,7 +84,7 @@ def spooled(folder: str) -> list[str]:
 
 
 def identity(folder: str, version: str) -> str:
-    """What a hook and its warm process must agree in: the package's version, and when the settings file was changed."""
+    """Return what a hook and its warm process must agree in: the package's version, and when the settings file was changed."""
     try:
         changed = os.stat(os.path.join(folder, "perdure.toml")).st_mtime_ns
     except OSError:

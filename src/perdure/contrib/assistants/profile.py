@@ -35,7 +35,7 @@ class _Line:
 
 
 def write_profile(engine: Perdure, bank: str, max_tokens: int, *, without_document: str = "") -> Profile:
-    """A dated profile of a bank within a budget; empty for an empty bank. Facts of one document can be left out."""
+    """Return a dated profile of a bank within a budget; empty for an empty bank. Facts of one document can be left out."""
     sections = (
         ("Standing documents:", list(_models(engine, bank))),
         ("Profiles:", list(_profiles(engine, bank))),
@@ -58,7 +58,7 @@ def write_profile(engine: Perdure, bank: str, max_tokens: int, *, without_docume
 def _fill(
     engine: Perdure, chosen: Sequence[_Line], heading: str, lines: Sequence[_Line], limit: float
 ) -> list[_Line]:
-    """The lines with as many more under a heading as the limit has room for."""
+    """Return the lines with as many more under a heading as the limit has room for."""
     filled = [*chosen, _Line(heading)]
     taken = 0
     for line in lines:
@@ -88,7 +88,7 @@ def _profiles(engine: Perdure, bank: str) -> Iterable[_Line]:
 
 
 def _recent(engine: Perdure, bank: str, without_document: str) -> Iterable[_Line]:
-    """The newest facts, those that people stated before those of agents; questions state nothing."""
+    """Return the newest facts, those that people stated before those of agents; questions state nothing."""
     page = engine.facts.list(bank, types=[FactType.WORLD.value, FactType.EXPERIENCE.value], limit=RECENT)
     stated = [fact for fact in page.facts if not fact.source_text.rstrip(" \"'”’").endswith("?")]
     facts = [fact for fact in stated if not without_document or fact.document_id != without_document]

@@ -58,7 +58,7 @@ class Session:
         write_whole(self.path, json.dumps(body))
 
     def begin_context(self, at: float) -> None:
-        """What was told before is no longer before the assistant's eyes."""
+        """Note that what was told before has left the assistant's context."""
         self.shown, self.profile, self.began_at = [], "", at
 
     def ask(self, prompt: str, turn: str, at: float) -> bool:
@@ -71,7 +71,7 @@ class Session:
         return True
 
     def end_turn(self) -> None:
-        """The last prompt is answered."""
+        """Note that the last prompt is answered."""
         self.ended, self.prompt, self.prompt_turn = digest(self.prompt), "", ""
 
     def skip(self, prompt: str) -> None:
@@ -81,12 +81,12 @@ class Session:
 
 
 def turn_key(document_id: str, prompt: str, count: int) -> str:
-    """The key of the turn in which a prompt was asked for the so-manieth time in a session, by whichever host's hooks it comes."""
+    """Return the key of a turn: the prompt, and how often it was asked in the session, whichever host's hooks report it."""
     return digest(document_id, prompt, str(count))
 
 
 def open_session(folder: str, document_id: str) -> Session:
-    """A session as it was left, or a new one."""
+    """Return a session as it was left, or a new one."""
     path = os.path.join(folder, "sessions", f"{digest(document_id)}.json")
     body = read_object(path)
     session = Session(path=path)

@@ -21,25 +21,25 @@ def assistant_folder(folder: str = "") -> str:
 
 
 def assistant_bank() -> str:
-    """The bank that the variable names, for this project or shell; empty where it names none."""
+    """Return the bank that the variable names, for this project or shell; empty where it names none."""
     return os.environ.get("PERDURE_ASSISTANT_BANK", "")
 
 
 def host_marks() -> dict[str, str]:
-    """The variables that tell hosts apart, as far as they are set."""
+    """Return the variables that tell hosts apart, as far as they are set."""
     return {name: os.environ[name] for name in HOST_MARKS if os.environ.get(name)}
 
 
 def project_folder() -> str:
-    """The project that an assistant started this process for: Claude Code names it, others start it there."""
+    """Return the project that an assistant started this process for: Claude Code names it, others start it there."""
     return os.environ.get("CLAUDE_PROJECT_DIR", "") or os.getcwd()
 
 
 def config_folder(variable: str, default: str) -> str:
-    """A folder that a variable of its host may move, such as CODEX_HOME."""
+    """Return a folder that a variable of its host may move, such as CODEX_HOME."""
     return os.path.expanduser(os.environ.get(variable, "") or default)
 
 
 def lasting_environment() -> dict[str, str]:
-    """The environment without what a host gives to its own session: a process that outlives it has no business with that."""
+    """Return the environment without what a host gives to its own session: a process that outlives it has no business with that."""
     return {name: value for name, value in os.environ.items() if not name.startswith(SESSION_PREFIXES)}

@@ -47,7 +47,7 @@ class _Said:
 
 
 def read_turns(host: str, path: str) -> list[Turn]:
-    """The turns of a transcript, oldest first; empty where there is no such file."""
+    """Return the turns of a transcript, oldest first; empty where there is no such file."""
     file = Path(path)
     if not path or not file.is_file():
         return []
@@ -62,13 +62,13 @@ def read_turns(host: str, path: str) -> list[Turn]:
 
 
 def own_words(text: str) -> str:
-    """A user's message without what programs put into it: recalled memory, reminders, instructions of the project."""
+    """Return a user's message without what programs put into it: recalled memory, reminders, instructions of the project."""
     words = _INTERRUPTED.sub("", _MACHINE_BLOCK.sub("", strip_fenced(text))).strip()
     return "" if _MACHINE_LINE.match(words) else words
 
 
 def _entries(file: Path) -> list[Mapping[str, object]]:
-    """The objects of JSON lines, or of one JSON list; a line that cannot be read is left out, as the last one may be half written."""
+    """Yield the objects of JSON lines, or of one JSON list; leave out a line that cannot be read, as the last one may be half written."""
     with file.open("rb") as opened:
         size = opened.seek(0, 2)
         opened.seek(max(0, size - MOST_BYTES))
@@ -128,7 +128,7 @@ def _messages(entries: Sequence[Mapping[str, object]]) -> Iterator[_Said]:
 
 
 def _text(content: object) -> str:
-    """The words of a message's content: a text, or the texts among its parts."""
+    """Return the words of a message's content: a text, or the texts among its parts."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -143,7 +143,7 @@ def _text(content: object) -> str:
 
 
 def _moment(value: object) -> datetime | None:
-    """A time with a zone, as transcripts write it; None for anything else."""
+    """Return a time with a zone, as transcripts write it; None for anything else."""
     if not isinstance(value, str):
         return None
     try:
@@ -154,7 +154,7 @@ def _moment(value: object) -> datetime | None:
 
 
 def _paired(said: Iterator[_Said]) -> Iterator[Turn]:
-    """A slash command ends the turn before it and begins none."""
+    """Yield the turns; a slash command ends the turn before it and begins none."""
     turn: Turn | None = None
     for one in said:
         if one.role == "user":

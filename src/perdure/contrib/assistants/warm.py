@@ -117,7 +117,7 @@ class WarmProcess:
             self._used_at = time.monotonic()
 
     def _answer(self, request: wire.Message) -> str:
-        """What the hook prints; nothing where memory fails, as that must not cost more."""
+        """Return what the hook prints; nothing where memory fails, as that must not cost more."""
         try:
             return self._memory.answer(request)
         except InvalidInput as error:
@@ -176,7 +176,7 @@ class WarmProcess:
 
 
 def _take_place(folder: str) -> place.Lock | None:
-    """The lock of the folder, when a process that leaves has released it; None where another one serves or waits."""
+    """Return the lock of the folder, when a process that leaves has released it; None where another one serves or waits."""
     waiting, lock = place.Lock(folder, "warm.next"), place.Lock(folder)
     if not waiting.take():
         return None

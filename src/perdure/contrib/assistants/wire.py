@@ -33,7 +33,7 @@ def challenge() -> bytes:
 
 
 def proof(secret: str, side: bytes, asked: bytes) -> bytes:
-    """Shows to who asked that this side has the secret, without telling it."""
+    """Prove to the other side that this one has the secret, without revealing it."""
     return blake2b(side + asked, key=bytes.fromhex(secret), digest_size=32).hexdigest().encode()
 
 
@@ -45,7 +45,7 @@ class Line:
         self._rest = b""
 
     def read(self) -> bytes:
-        """The next line, without its end."""
+        """Return the next line, without its end."""
         while b"\n" not in self._rest:
             self._connection.settimeout(max(0.001, self._deadline - time.monotonic()))
             part = self._connection.recv(65536)
@@ -62,7 +62,7 @@ class Line:
 
 
 def ask(port: int, secret: str, request: Message, deadline: float) -> Message:
-    """The warm process's reply; OSError when nobody listens or time is over, Refused when it is somebody else."""
+    """Return the warm process's reply; OSError when nobody listens or time is over, Refused when it is somebody else."""
     patience = max(0.001, deadline - time.monotonic())
     with socket.create_connection((LOOPBACK, port), timeout=patience) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -80,7 +80,7 @@ def ask(port: int, secret: str, request: Message, deadline: float) -> Message:
 
 
 def hear(connection: socket.socket, secret: str, deadline: float) -> tuple[Line, Message]:
-    """The request of a hook that has the secret, and the line to answer on."""
+    """Return the request of a hook that has the secret, and the line to answer on."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     line = Line(connection, deadline)
     mine = challenge()

@@ -44,8 +44,11 @@ class PerdureMemoryService(BaseMemoryService):
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Retain the session as it is now, in place of what was retained of it."""
-        await self._agent.areplace_turns(
-            _bank(session.app_name, session.user_id), _messages(session.events), document_id=session.id
+        await self._agent.aretain_turns(
+            _bank(session.app_name, session.user_id),
+            _messages(session.events),
+            document_id=session.id,
+            replace=True,
         )
 
     async def add_events_to_memory(
@@ -83,7 +86,7 @@ class PerdureMemoryService(BaseMemoryService):
             )
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """The facts that probably help with a question, best first; nothing when memory fails or is late."""
+        """Return the facts that probably help with a question, best first; nothing when memory fails or is late."""
         nothing: list[MemoryEntry] = []
         entries = await self._agent.in_time_async(
             lambda: self._search(bank_of(app_name, user_id), query), nothing, "recall"
@@ -121,7 +124,7 @@ class PerdureMemoryService(BaseMemoryService):
 
 
 def reflect_tool(memory: Perdure | AsyncPerdure, *, max_tokens: int = MAX_TOKENS) -> FunctionTool:
-    """A tool that answers from the memory of the session's user, with the facts that the answer rests on."""
+    """Return a tool that answers from the memory of the session's user, with the facts that the answer rests on."""
     agent = AgentMemory(memory, max_tokens=max_tokens)
 
     async def reflect(question: str, tool_context: ToolContext) -> str:
@@ -137,7 +140,7 @@ def _bank(app_name: str, user_id: str) -> Callable[[], str]:
 
 
 def _messages(events: Iterable[Event]) -> list[dict[str, object]]:
-    """What was said in events: no calls, tool results, thoughts, or the parts of an answer that is still being streamed."""
+    """Return what was said in events: no calls, tool results, thoughts, or the parts of an answer that is still being streamed."""
     messages: list[dict[str, object]] = []
     for event in events:
         text = "" if event.partial or event.content is None else _text(event.content)
@@ -173,7 +176,7 @@ def _item(entry: MemoryEntry) -> Item | None:
 
 
 def _entry(one: Recollection) -> MemoryEntry:
-    """A fact as ADK shows it to a model: inert, and marked where it reads like an order."""
+    """Return a fact as ADK shows it to a model: inert, and marked where it reads like an order."""
     fact = one.fact
     when = fact.occurred_start or fact.mentioned_at
     text = inert(fact.text)

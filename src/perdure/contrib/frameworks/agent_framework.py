@@ -102,5 +102,5 @@ def _service_holds(agent: SupportsAgentRun, context: SessionContext) -> bool:
 
 
 def _plain(messages: Sequence[Message]) -> list[dict[str, str]]:
-    """What messages say in words; names of authors are the agents' own."""
+    """Return what messages say in words; names of authors are the agents' own."""
     return [{"role": str(message.role), "content": message.text} for message in messages if message.text]

@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
+from functools import wraps
 from hashlib import blake2b
 from typing import TypeVar
 
@@ -49,7 +50,7 @@ BankSource = str | Callable[[], str]
 
 
 def bank_of(app: str, user: str) -> str:
-    """The bank of a user of an application, `app.user`; InvalidInput for ids that stand for nobody."""
+    """Return the bank of a user of an application, `app.user`; InvalidInput for ids that stand for nobody."""
     for field, value in (("app", app), ("user", user)):
         if not isinstance(value, str) or not value.strip():
             raise InvalidInput(field, "an id that is not empty", value)
@@ -59,7 +60,7 @@ def bank_of(app: str, user: str) -> str:
 
 
 def resolve_bank(bank: BankSource) -> str:
-    """The bank's id, found now and checked."""
+    """Return the bank's id, found now and checked."""
     return check_bank_id(bank if isinstance(bank, str) else bank())
 
 
@@ -153,13 +154,16 @@ class AgentMemory:
         document_id: str,
         turn: str | None = None,
         tags: Sequence[str] | None = None,
+        replace: bool = False,
     ) -> Operation | None:
-        """Retain new turns of a conversation in the background; None where there is nothing to retain, or memory failed.
+        """Retain turns of a conversation in the background; None where there is nothing to retain, or memory failed.
 
         Of the messages only what user and assistant said counts. `turn` names what is added (the id of a run or of its
-        first message): the same turn with the same words is added once, however often it is handed over.
+        first message): the same turn with the same words is added once, however often it is handed over. With `replace`
+        the messages are the whole conversation; turns that did not change stay as they are.
         """
-        return self.in_time(self._retaining(bank, messages, document_id, turn, tags), None, "retain")
+        work = self._retaining(bank, messages, document_id, turn, tags, replace)
+        return self.in_time(work, None, "retain")
 
     async def aretain_turns(
         self,
@@ -169,32 +173,11 @@ class AgentMemory:
         document_id: str,
         turn: str | None = None,
         tags: Sequence[str] | None = None,
+        replace: bool = False,
     ) -> Operation | None:
-        """As `retain_turns`, without blocking the event loop."""
-        work = self._retaining(bank, messages, document_id, turn, tags)
+        """Do as `retain_turns`, without blocking the event loop."""
+        work = self._retaining(bank, messages, document_id, turn, tags, replace)
         return await self.in_time_async(work, None, "retain")
-
-    def replace_turns(
-        self,
-        bank: BankSource,
-        messages: Sequence[object],
-        *,
-        document_id: str,
-        tags: Sequence[str] | None = None,
-    ) -> Operation | None:
-        """Retain a whole conversation in place of what was retained of it; turns that did not change stay as they are."""
-        return self.in_time(self._replacing(bank, messages, document_id, tags), None, "retain")
-
-    async def areplace_turns(
-        self,
-        bank: BankSource,
-        messages: Sequence[object],
-        *,
-        document_id: str,
-        tags: Sequence[str] | None = None,
-    ) -> Operation | None:
-        """As `replace_turns`, without blocking the event loop."""
-        return await self.in_time_async(self._replacing(bank, messages, document_id, tags), None, "retain")
 
     def _retaining(
         self,
@@ -203,6 +186,7 @@ class AgentMemory:
         document_id: str,
         turn: str | None,
         tags: Sequence[str] | None,
+        replace: bool,
     ) -> Callable[[], Operation | None]:
         def retain() -> Operation | None:
             turns = said_turns(messages)
@@ -212,30 +196,13 @@ class AgentMemory:
             return self.memory.retain_later(
                 resolve_bank(bank),
                 [said.as_message() for said in turns],
-                update_mode=UpdateMode.APPEND,
+                update_mode=UpdateMode.REPLACE if replace else UpdateMode.APPEND,
                 operation_id=once,
                 document_id=document_id,
                 tags=tags,
             )
 
         return retain
-
-    def _replacing(
-        self, bank: BankSource, messages: Sequence[object], document_id: str, tags: Sequence[str] | None
-    ) -> Callable[[], Operation | None]:
-        def replace() -> Operation | None:
-            turns = said_turns(messages)
-            if not turns:
-                return None
-            return self.memory.retain_later(
-                resolve_bank(bank),
-                [said.as_message() for said in turns],
-                update_mode=UpdateMode.REPLACE,
-                document_id=document_id,
-                tags=tags,
-            )
-
-        return replace
 
     # Erasure: asked for by the program, so its errors are the program's
 
@@ -250,13 +217,13 @@ class AgentMemory:
     # Tools
 
     def tools(self, bank: BankSource, *, tags: Sequence[str] | None = None) -> MemoryTools:
-        """The tools that a model may call on this bank."""
+        """Return the tools that a model may call on this bank."""
         return MemoryTools(self, bank, tags=tags)
 
     # Deadlines
 
     def in_time(self, work: Callable[[], T], otherwise: T, what: str) -> T:
-        """What the work returns, or `otherwise` with one line in the log: it failed, or the deadline passed."""
+        """Return the result of the work, or `otherwise` with one line in the log if it failed or the deadline passed."""
         try:
             return self.run(work, self.deadline)
         except Exception as error:  # noqa: BLE001 - memory may break in any way, the agent's turn may not
@@ -291,7 +258,7 @@ class AgentMemory:
         return waiting.result()
 
     def _start(self, work: Callable[[], T]) -> Future[T]:
-        """The work begun on a daemon thread, which a process that ends does not wait for."""
+        """Begin the work on a daemon thread, which a process that ends does not wait for."""
         if not self._room.acquire(blocking=False):
             raise Busy(f"{MAX_PENDING} calls are under way")
         future: Future[T] = Future()
@@ -324,28 +291,23 @@ class MemoryTools:
         self._tags = tags
 
     def functions(self) -> list[Callable[[str], str]]:
-        """The tools as functions that block."""
+        """Return the tools as functions that block."""
         return [self.retain, self.recall, self.reflect, self.forget]
 
     def async_functions(self) -> list[Callable[[str], Awaitable[str]]]:
-        """The same as coroutines, under the same names."""
+        """Return the same tools as coroutines, under the same names."""
 
-        async def retain(content: str) -> str:
-            return await self.aretain(content)
+        def off_the_loop(
+            function: Callable[[str], str], coroutine: Callable[[str], Awaitable[str]]
+        ) -> Callable[[str], Awaitable[str]]:
+            @wraps(function)
+            async def call(*text: str, **named: str) -> str:
+                return await coroutine(*text, **named)
 
-        async def recall(query: str) -> str:
-            return await self.arecall(query)
+            return call
 
-        async def reflect(question: str) -> str:
-            return await self.areflect(question)
-
-        async def forget(fact_id: str) -> str:
-            return await self.aforget(fact_id)
-
-        functions: list[Callable[[str], Awaitable[str]]] = [retain, recall, reflect, forget]
-        for function, described in zip(functions, self.functions(), strict=True):
-            function.__doc__ = described.__doc__
-        return functions
+        coroutines = (self.aretain, self.arecall, self.areflect, self.aforget)
+        return [off_the_loop(*pair) for pair in zip(self.functions(), coroutines, strict=True)]
 
     def retain(self, content: str) -> str:
         """Remember something for later conversations: a fact, preference, decision or plan, in full sentences with names.
@@ -444,7 +406,7 @@ def _told_failure(error: Exception) -> str:
 
 
 def _turn_id(document_id: str, turn: str, texts: Sequence[str]) -> str:
-    """The id of the operation that adds a turn: the same for the same words of the same turn."""
+    """Return the id of the operation that adds a turn: the same for the same words of the same turn."""
     digest = blake2b(digest_size=16)
     for part in (document_id, turn, *texts):
         encoded = part.encode("utf-8", "surrogatepass")

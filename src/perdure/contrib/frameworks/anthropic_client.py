@@ -42,7 +42,7 @@ def wrap_anthropic(
     max_tokens: int = MAX_TOKENS,
     deadline: float = DEADLINE,
 ) -> Client:
-    """A copy of the client, on the same connections, whose calls recall from and retain into a bank.
+    """Return a copy of the client, on the same connections, whose calls recall from and retain into a bank.
 
     `document_id` names the conversation, a new one unless given. A blocking client needs a `Perdure`, an asynchronous one
     takes either. Memory that fails or takes longer than `deadline` seconds is left out.
@@ -100,7 +100,7 @@ MESSAGES = CallShape(_messages, _with_context, _reply, _piece, (Stream, AsyncStr
 
 
 def _final_text(stream: object) -> str:
-    """What a stream of messages said, "" unless it was read to its end."""
+    """Return what a stream of messages said, "" unless it was read to its end."""
     try:
         snapshot: object = stream.current_message_snapshot  # type: ignore[attr-defined]
     except AssertionError:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
 
 from perdure import AsyncPerdure, Perdure
 from perdure.contrib.frameworks.agent_memory import MAX_TOKENS, AgentMemory
@@ -178,7 +180,7 @@ class _Files:
         return text
 
     def _recalled(self) -> str:
-        """What memory recalls for the question; empty where nothing helps, or memory fails."""
+        """Return what memory recalls for the question; empty where nothing helps, or memory fails."""
         return self._agent.in_time(
             lambda: self._memory.recall(
                 self._bank, self.question, max_tokens=self._agent.max_tokens, precision=Precision.INJECT
@@ -238,18 +240,19 @@ class PerdureMemoryTool(BetaAbstractMemoryTool):
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._files = _Files(AgentMemory(memory, max_tokens=max_tokens), bank)
+        self.agent = AgentMemory(memory, max_tokens=max_tokens)
+        self._files = _Files(self.agent, bank)
 
     def ask(self, question: str) -> None:
         """Set the question for which `/memories/recalled.md` shows what memory recalls; "" takes the file away."""
         self._files.question = question.strip()
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """A file with line numbers, or what is in a folder."""
+        """Show a file with line numbers, or what is in a folder."""
         return _told(lambda: self._files.view(command.path, command.view_range))
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """A new file."""
+        """Create a file."""
         return _told(lambda: self._files.create(command.path, command.file_text))
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
@@ -273,6 +276,19 @@ class PerdureMemoryTool(BetaAbstractMemoryTool):
         return _told(self._files.clear)
 
 
+def _on_a_thread(name: str) -> Any:
+    """Return a command of the blocking tool as a method of the asynchronous one."""
+    blocking = getattr(PerdureMemoryTool, name)
+
+    @wraps(blocking)
+    async def call(self: AsyncPerdureMemoryTool, *command: object) -> str:
+        agent = self.tool.agent
+        done: str = await agent.run_async(lambda: blocking(self.tool, *command), agent.tool_deadline)
+        return done
+
+    return call
+
+
 class AsyncPerdureMemoryTool(BetaAsyncAbstractMemoryTool):
     """The same for `AsyncAnthropic`; memory is used on worker threads."""
 
@@ -285,51 +301,23 @@ class AsyncPerdureMemoryTool(BetaAsyncAbstractMemoryTool):
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._agent = AgentMemory(memory, max_tokens=max_tokens)
-        self._files = _Files(self._agent, bank)
+        self.tool = PerdureMemoryTool(memory, bank, max_tokens=max_tokens)
 
     def ask(self, question: str) -> None:
         """Set the question for which `/memories/recalled.md` shows what memory recalls; "" takes the file away."""
-        self._files.question = question.strip()
+        self.tool.ask(question)
 
-    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """A file with line numbers, or what is in a folder."""
-        return await self._run(lambda: self._files.view(command.path, command.view_range))
-
-    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """A new file."""
-        return await self._run(lambda: self._files.create(command.path, command.file_text))
-
-    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text that stands in a file once."""
-        return await self._run(
-            lambda: self._files.str_replace(command.path, command.old_str, command.new_str or "")
-        )
-
-    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert after a line."""
-        return await self._run(
-            lambda: self._files.insert(command.path, command.insert_line, command.insert_text)
-        )
-
-    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Erase a file or a folder, with all facts that were drawn from it."""
-        return await self._run(lambda: self._files.delete(command.path))
-
-    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Move a file or a folder."""
-        return await self._run(lambda: self._files.rename(command.old_path, command.new_path))
-
-    async def clear_all_memory(self) -> str:
-        """Erase all files of Claude; what else the bank holds stays."""
-        return await self._run(self._files.clear)
-
-    async def _run(self, work: Callable[[], str]) -> str:
-        return await self._agent.run_async(lambda: _told(work), self._agent.tool_deadline)
+    view = _on_a_thread("view")
+    create = _on_a_thread("create")
+    str_replace = _on_a_thread("str_replace")
+    insert = _on_a_thread("insert")
+    delete = _on_a_thread("delete")
+    rename = _on_a_thread("rename")
+    clear_all_memory = _on_a_thread("clear_all_memory")
 
 
 def _told(work: Callable[[], str]) -> str:
-    """What the work says; that memory failed is told to Claude as the tool's error."""
+    """Return what the work says; that memory failed is told to Claude as the tool's error."""
     try:
         return work()
     except PerdureError as error:
@@ -337,7 +325,7 @@ def _told(work: Callable[[], str]) -> str:
 
 
 def _checked(path: str) -> str:
-    """The path without detours; refused outside the root."""
+    """Return the path without detours; refused outside the root."""
     if path != ROOT and not path.startswith(f"{ROOT}/"):
         raise ToolError(f"Path must start with /memories, got: {path}")
     if any(not character.isprintable() for character in path):

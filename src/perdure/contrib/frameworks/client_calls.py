@@ -70,7 +70,7 @@ class CallMemory:
         await self.agent.aretain_turns(self.bank, messages, document_id=self.document_id)
 
     def _turn(self, messages: Sequence[object]) -> str:
-        """A name for the turn: its conversation and the place of its prompt, which stays when tools have answered."""
+        """Return a name for the turn: its conversation and the place of its prompt, which stays when tools have answered."""
         prompt = last_user_prompt(messages)
         return f"{self.document_id}/{'' if prompt is None else prompt.index}"
 
@@ -80,7 +80,7 @@ def _as_reply(text: str) -> list[Mapping[str, str]]:
 
 
 def new_messages(messages: Sequence[object]) -> Sequence[object]:
-    """The messages after the model's last one: a new prompt, or results of tools. The start of a reply is none."""
+    """Return the messages after the model's last one: a new prompt, or results of tools. The start of a reply is none."""
     end = len(messages)
     while end and _by_model(messages[end - 1]):
         end -= 1
@@ -104,7 +104,7 @@ def has_reply(messages: Sequence[object]) -> bool:
 
 
 def beside_prompt(messages: Sequence[object], text: str, kind: str) -> list[object]:
-    """A copy of the messages with recalled text behind the user's last words; parts of text are of this kind.
+    """Return a copy of the messages with recalled text behind the user's last words; parts of text are of this kind.
 
     Behind them, so that everything up to them stays a prefix that a provider's cache keeps.
     """
@@ -142,7 +142,7 @@ class CallShape:
 
 
 def remembered(method: Callable[..., object], shape: CallShape, memory: CallMemory) -> Callable[..., object]:
-    """The method of a blocking client, with memory."""
+    """Return the method of a blocking client, with memory."""
 
     @wraps(method)
     def call(**request: Any) -> object:
@@ -160,7 +160,7 @@ def remembered(method: Callable[..., object], shape: CallShape, memory: CallMemo
 def remembered_async(
     method: Callable[..., Awaitable[object]], shape: CallShape, memory: CallMemory
 ) -> Callable[..., Awaitable[object]]:
-    """The method of an asynchronous client, with memory."""
+    """Return the method of an asynchronous client, with memory."""
 
     @wraps(method)
     async def call(**request: Any) -> object:

@@ -64,7 +64,7 @@ class Said(str):
 
     @classmethod
     def by(cls, role: str, text: str) -> Self:
-        """The text as this role's words."""
+        """Return the text as this role's words."""
         said = cls(text)
         said.role = role
         return said
@@ -79,7 +79,7 @@ class BankStorage:
         self._bank = bank
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """The same: crews copy their memories, and the engine behind is one."""
+        """Return the storage itself: crews copy their memories, and the engine behind is one."""
         return self
 
     @property
@@ -113,7 +113,7 @@ class BankStorage:
         limit: int,
         precision: Precision,
     ) -> list[tuple[MemoryRecord, float]]:
-        """The memories nearest to a question, best first, each with the probability that it helps."""
+        """Return the memories nearest to a question, best first, each with the probability that it helps."""
         tags = [TagLeaf(frozenset({_scope_tag(scope)}))] if _below_root(scope) else []
         if categories:
             tags.append(TagLeaf(frozenset(map(_category_tag, categories))))
@@ -138,7 +138,7 @@ class BankStorage:
     def list_records(
         self, scope_prefix: str | None = None, limit: int = 200, offset: int = 0
     ) -> list[MemoryRecord]:
-        """Records of a scope and those below it, newest first."""
+        """Return the records of a scope and those below it, newest first."""
         return self._within(scope_prefix)[offset : offset + limit]
 
     def delete(
@@ -176,11 +176,11 @@ class BankStorage:
         self.delete(scope_prefix)
 
     def count(self, scope_prefix: str | None = None) -> int:
-        """Records of a scope."""
+        """Return the number of records of a scope."""
         return len(self._within(scope_prefix))
 
     def list_scopes(self, parent: str = "/") -> list[str]:
-        """The scopes right below one."""
+        """Return the scopes right below one."""
         above = parent.rstrip("/") + "/"
         below = {
             record.scope[len(above) :].split("/", 1)[0]
@@ -198,7 +198,7 @@ class BankStorage:
         return counts
 
     def get_scope_info(self, scope: str) -> ScopeInfo:
-        """A scope at a glance."""
+        """Return a summary of a scope."""
         records = self._within(scope)
         return ScopeInfo(
             path=scope.rstrip("/") or "/",
@@ -272,7 +272,7 @@ class PerdureMemory(Memory):
             log.warning("%d saves of a crew's memory are not waited for any longer", len(late))
 
     def extract_memories(self, content: str) -> list[str]:
-        """What is worth remembering of a run: its answer, and what a user said to an agent; no tasks, no thoughts."""
+        """Return what is worth remembering of a run: its answer, and what a user said to an agent; no tasks, no thoughts."""
         framed = _FRAME.fullmatch(content.strip())
         if framed is None:
             return [content] if content.strip() else []
@@ -365,7 +365,7 @@ def _spoken_by(content: str) -> dict[str, str]:
 
 
 def _record_id(scope: str, source: str | None, private: bool, content: str) -> str:
-    """The same for the same text in the same place, so that what is said again is remembered once."""
+    """Return an id that is equal for the same text in the same place, so that what is said again is remembered once."""
     return str(uuid5(NAMESPACE_OID, json.dumps([scope, source, private, content])))
 
 
@@ -382,14 +382,14 @@ def _category_tag(category: str) -> str:
 
 
 def _tags(record: MemoryRecord) -> list[str]:
-    """A tag for the scope and each scope above it, so that a prefix is one tag, and one for each category."""
+    """Return a tag for the scope and each scope above it, so that a prefix is one tag, and one for each category."""
     names = [name for name in record.scope.split("/") if name]
     scopes = ["/" + "/".join(names[:depth]) for depth in range(len(names) + 1)]
     return [*map(_scope_tag, scopes), *map(_category_tag, record.categories)]
 
 
 def _shown(record: MemoryRecord | None, matching: Iterable[Recollection]) -> MemoryRecord:
-    """The record as saved where it is short and not in the user's own "I", else with the facts that match.
+    """Return the record as saved where it is short and not in the user's own "I", else with the facts that match.
 
     A fact that came another way is a record of its own.
     """

@@ -77,12 +77,12 @@ class _Hook:
         self.document_id = document_id
 
     def to_dict(self) -> dict[str, Any]:
-        """The hook as data; needs a memory given by its file."""
+        """Return the hook as data; needs a memory given by its file."""
         return self._source.serialised(self, self.bank, document_id=self.document_id)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """A hook from data."""
+        """Return a hook from data."""
         restored: Self = default_from_dict(cls, data)
         return restored
 
@@ -171,7 +171,7 @@ class PerdureRetriever:
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
-        """The facts nearest to a question."""
+        """Return the facts nearest to a question."""
         agent = self._source.agent
         result = agent.memory.recall(
             resolve_bank(self.bank), query, limit=top_k or self.top_k, max_tokens=agent.max_tokens
@@ -179,12 +179,12 @@ class PerdureRetriever:
         return {"documents": [_document(one.fact, one.relevance) for one in result]}
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as data; needs a memory given by its file."""
+        """Return the component as data; needs a memory given by its file."""
         return self._source.serialised(self, self.bank, top_k=self.top_k)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """A component from data."""
+        """Return a component from data."""
         restored: Self = default_from_dict(cls, data)
         return restored
 
@@ -215,18 +215,18 @@ class PerdureWriter:
         return {"messages_written": len(said)}
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as data; needs a memory given by its file."""
+        """Return the component as data; needs a memory given by its file."""
         return self._source.serialised(self, self.bank)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """A component from data."""
+        """Return a component from data."""
         restored: Self = default_from_dict(cls, data)
         return restored
 
 
 def _plain(messages: Sequence[ChatMessage]) -> list[dict[str, str]]:
-    """What messages say in words, one for one; tools' results say nothing."""
+    """Return what messages say in words, one for one; tools' results say nothing."""
     return [{"role": str(message.role.value), "content": message.text or ""} for message in messages]
 
 

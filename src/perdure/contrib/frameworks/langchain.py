@@ -123,7 +123,7 @@ def _with_memory(request: ModelRequest[Any], text: str) -> ModelRequest[Any]:
 
 
 def _turn(messages: Sequence[AnyMessage]) -> str | None:
-    """The id of the user's last message, which all model calls of a run share."""
+    """Return the id of the user's last message, which all model calls of a run share."""
     prompt = last_user_prompt(messages)
     return None if prompt is None else messages[prompt.index].id
 
@@ -139,7 +139,7 @@ def _is_nested(runtime: Runtime[Any]) -> bool:
 
 
 def _conversation(messages: Sequence[AnyMessage], runtime: Runtime[Any]) -> str:
-    """The thread, or without a checkpointer the id of the first message."""
+    """Return the thread, or without a checkpointer the id of the first message."""
     info = runtime.execution_info
     thread = None if info is None else info.thread_id
     return thread or f"messages-{messages[0].id}"
@@ -186,7 +186,7 @@ def _source(fact: Fact) -> dict[str, str]:
 def perdure_tools(
     memory: Perdure | AsyncPerdure, bank: BankOfRun, *, max_tokens: int = MAX_TOKENS
 ) -> list[BaseTool]:
-    """The tools retain, recall, reflect and forget for a model; the bank is the program's, never an argument."""
+    """Return the tools retain, recall, reflect and forget for a model; the bank is the program's, never an argument."""
     agent = AgentMemory(memory, max_tokens=max_tokens)
     if isinstance(bank, str):
         return [_plain_tool(agent.tools(check_bank_id(bank)), name) for name in _ARGUMENTS]
@@ -204,7 +204,7 @@ def _plain_tool(tools: MemoryTools, name: str) -> BaseTool:
 
 
 def _run_tool(agent: AgentMemory, bank: Callable[[Runtime[Any]], str], name: str) -> BaseTool:
-    """A tool that finds the bank from the run in which it is called."""
+    """Return a tool that finds the bank from the run in which it is called."""
     described = _plain_tool(agent.tools("described"), name)
 
     def tools_of(runtime: ToolRuntime) -> MemoryTools:

@@ -74,7 +74,7 @@ class _Items:
         self._fields = tuple(fields)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Reads see what was there before the batch; of two puts of one key the last one counts."""
+        """Carry out operations. Reads see what was there before the batch; of two puts of one key the last one counts."""
         todo = list(ops)
         for op in todo:
             validate_op_namespace(op)
@@ -143,7 +143,7 @@ class _Items:
         return shown[op.offset : op.offset + op.limit]
 
     def _records(self, prefix: Sequence[str], stored: dict[str, list[Record]]) -> list[Record]:
-        """The items of all banks that a namespace with this prefix may be in, read once per batch."""
+        """Return the items of all banks that a namespace with this prefix may be in, read once per batch."""
         for bank in self._banks(prefix):
             if bank not in stored:
                 stored[bank] = self._memory.records.list(ITEM, bank=bank)
@@ -153,7 +153,7 @@ class _Items:
         return check_bank_id(".".join([self._bank, *namespace[: self._bank_labels]]))
 
     def _banks(self, prefix: Sequence[str]) -> list[str]:
-        """The bank of a prefix that names it, else all that begin with its labels."""
+        """Return the bank of a prefix that names it, else all that begin with its labels."""
         start = self._bank_of(prefix)
         if len(prefix) >= self._bank_labels:
             return [start]
@@ -195,7 +195,7 @@ class _Items:
             self._memory.records.delete(ITEM, item_id, bank=bank)
 
     def _texts(self, op: PutOp) -> list[str]:
-        """What of a value is retained: the texts at the paths of the put, else of the store."""
+        """Return the texts of a value that are retained: those at the paths of the put, else of the store."""
         if op.index is False:
             return []
         paths = self._fields if op.index is None else (op.index if self._fields else ())
@@ -272,7 +272,7 @@ class AsyncPerdureStore(AsyncBatchedBaseStore):
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
-    """The event loop of this thread, None where none runs."""
+    """Return the event loop of this thread, None where none runs."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -290,12 +290,12 @@ def _document(item_id: str, namespace: Sequence[str], texts: Sequence[str]) -> R
 
 
 def _tag(namespace: Sequence[str]) -> str:
-    """The tag of everything in a namespace; labels have no dots, so a prefix ends where a label does."""
+    """Return the tag of everything in a namespace; labels have no dots, so a prefix ends where a label does."""
     return "namespace:" + ".".join(quote(label, safe="") for label in namespace)
 
 
 def _all_texts(value: object, key: str = "") -> list[str]:
-    """The texts in a value, each after its key where that says something about it."""
+    """Return the texts in a value, each after its key where that says something about it."""
     if isinstance(value, str):
         said = value.strip()
         return [f"{key}: {said}" if key and key not in _TEXT_KEYS else said] if said else []
@@ -367,7 +367,7 @@ _ABSENT = object()
 
 
 def _at(value: object, path: str) -> object:
-    """The value at a key, or at a path with dots where there is no such key."""
+    """Return the value at a key, or at a path with dots where there is no such key."""
     if isinstance(value, Mapping) and path in value:
         return value[path]
     for name in path.split("."):

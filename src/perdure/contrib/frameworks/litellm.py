@@ -39,7 +39,7 @@ _SESSION_KEYS = ("session_id", "conversation_id", "thread_id", "litellm_session_
 
 
 def bank_by_user(app: str) -> Callable[[Mapping[str, object]], str]:
-    """The bank of the user whom a request names: in its metadata, as `user`, or by the proxy's key."""
+    """Return the bank of the user whom a request names: in its metadata, as `user`, or by the proxy's key."""
 
     def find(metadata: Mapping[str, object]) -> str:
         user = next((metadata[key] for key in _USER_KEYS if metadata.get(key)), None)
@@ -92,7 +92,7 @@ class PerdureLogger(CustomLogger):
     def log_success_event(
         self, kwargs: dict[str, Any], response_obj: object, start_time: datetime, end_time: datetime
     ) -> None:
-        """The same after a call that blocked."""
+        """Do the same after a call that blocked."""
         if (said := self._said(kwargs, response_obj)) is not None:
             metadata = _metadata(kwargs)
             self.agent.retain_turns(
@@ -137,7 +137,7 @@ def wrap_completion(
 
 
 def _metadata(request: Mapping[str, Any]) -> dict[str, object]:
-    """What a request says of itself, wherever LiteLLM has it at that point."""
+    """Return what a request says of itself, wherever LiteLLM has it at that point."""
     inner = request.get("litellm_params") or {}
     optional = request.get("optional_params") or {}
     places = (

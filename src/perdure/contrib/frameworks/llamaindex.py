@@ -98,7 +98,7 @@ class PerdureMemory(ChatMemory):
         deadline: float = DEADLINE,
         **options: Any,
     ) -> Self:
-        """A memory of one session; other options are those of `Memory.from_defaults`."""
+        """Return a memory of one session; other options are those of `Memory.from_defaults`."""
         block = PerdureBlock(
             memory, bank=bank, max_tokens=max_tokens, deadline=deadline, accept_short_term_memory=False
         )
@@ -168,7 +168,7 @@ class PerdureRetriever(BaseRetriever):
 
 
 def _plain(messages: Sequence[ChatMessage]) -> list[dict[str, str]]:
-    """What messages say in words."""
+    """Return what messages say in words."""
     return [
         {"role": str(message.role.value), "content": message.content}
         for message in messages

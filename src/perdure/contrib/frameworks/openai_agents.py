@@ -86,7 +86,7 @@ class PerdureSession:
         return self._inner.session_settings
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """The last items, oldest first, as they were added."""
+        """Return the last items, oldest first, as they were added."""
         items: list[TResponseInputItem] = await self._inner.get_items(limit)
         return items
 
@@ -117,7 +117,7 @@ class PerdureSession:
     async def _retain_rest(self) -> None:
         rest = await self._inner.get_items()
         if said_turns(rest):
-            await self._agent.areplace_turns(self._bank, rest, document_id=self.session_id)
+            await self._agent.aretain_turns(self._bank, rest, document_id=self.session_id, replace=True)
         else:
             await self._forget()
 
@@ -131,7 +131,7 @@ class PerdureSession:
 def perdure_tools(
     memory: Perdure | AsyncPerdure, bank: BankOfContext, *, max_tokens: int = MAX_TOKENS
 ) -> list[FunctionTool]:
-    """The tools retain, recall, reflect and forget for `Agent(tools=...)`; the bank is the program's, never an argument."""
+    """Return the tools retain, recall, reflect and forget for `Agent(tools=...)`; the bank is the program's, never an argument."""
     agent = AgentMemory(memory, max_tokens=max_tokens)
     checked = check_bank_id(bank) if isinstance(bank, str) else bank
 

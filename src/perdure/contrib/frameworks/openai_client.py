@@ -42,7 +42,7 @@ def wrap_openai(
     max_tokens: int = MAX_TOKENS,
     deadline: float = DEADLINE,
 ) -> Client:
-    """A copy of the client, on the same connections, whose calls recall from and retain into a bank.
+    """Return a copy of the client, on the same connections, whose calls recall from and retain into a bank.
 
     `document_id` names the conversation, a new one unless given. A blocking client needs a `Perdure`, an asynchronous one
     takes either. Memory that fails or takes longer than `deadline` seconds is left out.

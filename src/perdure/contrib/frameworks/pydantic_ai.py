@@ -61,7 +61,7 @@ class PerdureMemory(AbstractCapability[Any]):
         self._agent = AgentMemory(self.memory, max_tokens=self.max_tokens, deadline=self.deadline)
 
     def get_toolset(self) -> FunctionToolset[Any] | None:
-        """The tools, where they are asked for."""
+        """Return the tools, where they are asked for."""
         return perdure_toolset(self.memory, self.bank, max_tokens=self.max_tokens) if self.tools else None
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
@@ -105,7 +105,7 @@ class PerdureMemory(AbstractCapability[Any]):
 def perdure_toolset(
     memory: Perdure | AsyncPerdure, bank: BankOfRun, *, max_tokens: int = MAX_TOKENS
 ) -> FunctionToolset[Any]:
-    """The tools retain, recall, reflect and forget for `Agent(toolsets=[...])`; the bank is the program's, never an argument."""
+    """Return the tools retain, recall, reflect and forget for `Agent(toolsets=[...])`; the bank is the program's, never an argument."""
     agent = AgentMemory(memory, max_tokens=max_tokens)
 
     def tools_of(ctx: RunContext[Any]) -> MemoryTools:
@@ -130,7 +130,7 @@ def perdure_toolset(
 
 
 def _prompt_text(message: ModelMessage) -> str:
-    """What the user says in a message; "" where it is the model's, or brings only instructions and tool results."""
+    """Return what the user says in a message; "" where it is the model's, or brings only instructions and tool results."""
     if not isinstance(message, ModelRequest):
         return ""
     return "\n".join(_user_text(part) for part in message.parts if isinstance(part, UserPromptPart)).strip()
@@ -143,13 +143,13 @@ def _user_text(part: UserPromptPart) -> str:
 
 
 def _content_text(content: object) -> str:
-    """The text of a part of a prompt; "" of images and files."""
+    """Return the text of a part of a prompt; "" of images and files."""
     text = content if isinstance(content, str) else getattr(content, "content", "")
     return text if isinstance(text, str) else ""
 
 
 def _with_memory(message: ModelMessage, text: str) -> ModelMessage:
-    """The request with recalled text before its first user prompt, as a part of its own."""
+    """Return the request with recalled text before its first user prompt, as a part of its own."""
     assert isinstance(message, ModelRequest)
     place = next(i for i, part in enumerate(message.parts) if isinstance(part, UserPromptPart))
     parts = [*message.parts[:place], UserPromptPart(content=text), *message.parts[place:]]

@@ -89,7 +89,7 @@ class PerdureStore(MemoryStore):
         self._run = str(uuid4())
 
     async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
-        """The facts nearest to a question, best first, with their ids and dates."""
+        """Return the facts nearest to a question, best first, with their ids and dates."""
         limit = (options or {}).get("max_search_results")
         _check_limit(limit)
         if not any(map(str.isalnum, query)):

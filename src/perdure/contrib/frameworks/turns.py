@@ -36,7 +36,7 @@ class SaidTurn:
     said_at: datetime | None = None
 
     def as_message(self) -> dict[str, object]:
-        """The turn as a message that `retain` reads."""
+        """Return the turn as a message that `retain` reads."""
         message: dict[str, object] = {"role": self.role, "content": self.text, "name": self.speaker}
         return message if self.said_at is None else {**message, "timestamp": self.said_at}
 
@@ -48,7 +48,7 @@ def is_prompt(text: str) -> bool:
 
 
 def last_user_prompt(messages: Sequence[object]) -> UserPrompt | None:
-    """What the user said last, tool results aside; None where that is nothing to recall for."""
+    """Return what the user said last, tool results aside; None where that is nothing to recall for."""
     for index in range(len(messages) - 1, -1, -1):
         said = "\n".join(one.text for one in _texts(messages[index]) if one.role == USER).strip()
         if said:
@@ -57,7 +57,7 @@ def last_user_prompt(messages: Sequence[object]) -> UserPrompt | None:
 
 
 def said_turns(messages: Sequence[object]) -> list[SaidTurn]:
-    """The turns of user and assistant, in order: no instructions, tool results, reasoning, commands or recalled memory."""
+    """Return the turns of user and assistant, in order: no instructions, tool results, reasoning, commands or recalled memory."""
     turns: list[SaidTurn] = []
     for part in messages:
         message = {"role": USER, "content": part} if isinstance(part, str) else as_message(part)
@@ -73,7 +73,7 @@ def said_turns(messages: Sequence[object]) -> list[SaidTurn]:
 
 
 def _texts(part: object) -> Sequence[MessageText]:
-    """What a message says, without recalled memory; a plain text is the user's."""
+    """Return what a message says, without recalled memory; a plain text is the user's."""
     if isinstance(part, str):
         return [MessageText(text=strip_fenced(part), role=USER)]
     message = as_message(part)

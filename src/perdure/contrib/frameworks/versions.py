@@ -21,6 +21,6 @@ def require(package: str, floor: str, extra: str) -> None:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """The release numbers of a version, without what follows them (`1.4.0rc1` is 1, 4, 0)."""
+    """Return the release numbers of a version, without what follows them (`1.4.0rc1` is 1, 4, 0)."""
     release = re.match(r"\d+(?:\.\d+)*", text)
     return tuple(int(number) for number in release.group().split(".")) if release else ()

@@ -68,7 +68,7 @@ class SetBankAliasPrimaryRequest(Body):
 
 @router.get("", operation_id="list_bank_aliases")
 def list_bank_aliases(service: Serving, bank: ReadBank) -> BankAliasesResponse:
-    """The aliases of the bank."""
+    """Return the aliases of the bank."""
     service.engine.banks.get(bank)
     return _aliases(service.engine, bank)
 
@@ -111,7 +111,7 @@ def delete_bank_alias(request: Request, service: Serving, bank: AdminBank, alias
 
 
 def aliases_of(engine: Perdure, bank: str) -> list[Record]:
-    """The records of a bank's aliases, oldest first."""
+    """Return the records of a bank's aliases, oldest first."""
     return [record for record in engine.records.list(ALIAS) if record.body["bank"] == bank]
 
 
@@ -165,7 +165,7 @@ class AliasTable:
         self._fresh_until = 0.0
 
     async def find(self, alias: str) -> str | None:
-        """The bank of an alias. A table that cannot be read is used as it was."""
+        """Return the bank of an alias. A table that cannot be read is used as it was."""
         now = time.monotonic()
         if now >= self._fresh_until:
             self._fresh_until = now + FRESH_SECONDS

@@ -143,7 +143,7 @@ def add_jobs(engine: Perdure, spool: Spool) -> None:
 
 
 def _source_of(archive: bytes) -> str:
-    """The bank that an archive was made of."""
+    """Return the bank that an archive was made of."""
     head = next(read_archive(archive), "")
     try:
         return str(json.loads(head)["id"])
@@ -152,7 +152,7 @@ def _source_of(archive: bytes) -> str:
 
 
 def _target(service: Service, caller: Known, bank: str) -> str:
-    """The id of the bank to make, which the caller must have admin access to and no bank has."""
+    """Return the id of the bank to make, which the caller must have admin access to and no bank has."""
     check_bank_id(bank)
     require(caller, Scope.ADMIN, bank)
     if service.engine.banks.find(bank) is not None:

@@ -117,7 +117,7 @@ def list_banks(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> BankListResponse:
-    """The banks that the caller may read, by id."""
+    """Return the banks that the caller may read, by id."""
     part = (q or "").casefold()
     aliases: dict[str, list[Record]] = {}
     for record in service.engine.records.list(ALIAS):

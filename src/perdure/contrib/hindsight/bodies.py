@@ -58,7 +58,7 @@ class Page(BaseModel, Generic[T]):
 
     @classmethod
     def cut(cls, every: Sequence[Source], offset: int, limit: int, view: Callable[[Source], T]) -> Self:
-        """The page of a listing that is here in full."""
+        """Return the page of a listing that is here in full."""
         items = [view(one) for one in every[offset : offset + limit]]
         return cls(items=items, total=len(every), limit=limit, offset=offset)
 
@@ -101,7 +101,7 @@ class TemporalWindow(Body):
     end: datetime
 
     def read(self, field: str) -> Window:
-        """The window as recall takes it; errors name the field."""
+        """Return the window as recall takes it; errors name the field."""
         first, last = parse_utc(self.start, f"{field}.start"), parse_utc(self.end, f"{field}.end")
         if first is None or last is None or first > last:
             raise InvalidInput(field, "a start that is not after the end")
@@ -116,7 +116,7 @@ class AsOfBody(Body):
 
 
 def as_of(moment: datetime | AsOfBody | None) -> AsOf:
-    """The moments on the two axes of time; a single moment asks what was true then, as far as is known now."""
+    """Return the moments on the two axes of time; a single moment asks what was true then, as far as is known now."""
     if isinstance(moment, AsOfBody):
         return AsOf(
             valid=parse_utc(moment.valid, "as_of.valid"), known=parse_utc(moment.known, "as_of.known")
@@ -159,7 +159,7 @@ def tag_groups(groups: list[TagGroup] | None) -> list[dict[str, Any]] | None:
 
 
 def sparse(answer: BaseModel) -> dict[str, Any]:
-    """An answer without the fields that are null, which Hindsight leaves out too."""
+    """Return an answer without the fields that are null, which Hindsight leaves out too."""
     return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
@@ -168,5 +168,5 @@ def iso(moment: datetime | None) -> str | None:
 
 
 def fields_of(source: object, names: Iterable[str]) -> dict[str, Any]:
-    """The fields of these names that the source has too, as plain JSON values."""
+    """Return the fields of these names that the source has too, as plain JSON values."""
     return {name: plain(getattr(source, name)) for name in names if hasattr(source, name)}

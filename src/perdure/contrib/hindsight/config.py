@@ -100,7 +100,7 @@ class BankConfigResponse(BaseModel):
 
 @router.get(_CONFIG, operation_id="get_bank_config", dependencies=[StrictClients])
 def get_config(service: Serving, bank: ReadBank) -> BankConfigResponse:
-    """The configuration in force, and what of it is the bank's own."""
+    """Return the configuration in force, and what of it is the bank's own."""
     return _config(service.engine, service.engine.banks.find(bank) or Bank(id=bank))
 
 
@@ -138,20 +138,20 @@ def _config(engine: Perdure, bank: Bank) -> BankConfigResponse:
 
 
 def acting(engine: Perdure, bank_id: str) -> Acting:
-    """What a bank's settings make of a recall; the defaults where there is no such bank."""
+    """Return what a bank's settings make of a recall; the defaults where there is no such bank."""
     bank = engine.banks.find(bank_id)
     own = bank.settings if bank is not None else {}
     return Acting.model_validate({name: own[name] for name in Acting.model_fields if name in own})
 
 
 def inactive(engine: Perdure, bank: Bank) -> list[str]:
-    """The bank's settings that have no effect."""
+    """Return the bank's settings that have no effect."""
     acting = OF_EXTRACTION if engine.settings.extractor in ("llm", "refine") else frozenset()
     return sorted(name for name in bank.settings if name in STORED_ONLY - acting)
 
 
 def overrides(bank: Bank) -> dict[str, Any]:
-    """What the bank sets for itself."""
+    """Return what the bank sets for itself."""
     own: dict[str, Any] = {
         name: value
         for name, value in bank.settings.items()

@@ -90,7 +90,7 @@ def clear_observations(service: Serving, bank: AdminBank) -> DeleteResponse:
 
 @router.get("/observations/scopes", operation_id="list_observation_scopes", dependencies=[StrictClients])
 def scopes(service: Serving, bank: ReadBank) -> ObservationScopesResponse:
-    """The tags that observations carry together."""
+    """Return the tags that observations carry together."""
     listed = service.engine.observations.scopes(bank)
     return ObservationScopesResponse(
         scopes=[ObservationScope(tags=list(tags), count=count) for tags, count in listed]

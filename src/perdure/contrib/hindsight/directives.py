@@ -103,5 +103,5 @@ def delete_directive(service: Serving, bank: WriteBank, directive_id: str) -> De
 
 
 def view(directive: Directive) -> DirectiveResponse:
-    """A rule as the API shows it."""
+    """Return a rule as the API shows it."""
     return DirectiveResponse(bank_id=directive.bank, **fields_of(directive, DirectiveResponse.model_fields))

@@ -63,7 +63,7 @@ def get_history(
     limit: Annotated[int, Query(ge=1, le=1000, description="Most changes to return")] = 100,
     offset: Offset = 0,
 ) -> DocumentHistoryResponse:
-    """What each retain, correction and consolidation did to the facts of a document and the observations on them."""
+    """Return what each retain, correction and consolidation did to the facts of a document and the observations on them."""
     every = service.engine.documents.history(bank, document_id)
     page = [_view(event) for event in every[offset : offset + limit]]
     return DocumentHistoryResponse(

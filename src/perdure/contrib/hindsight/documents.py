@@ -120,7 +120,7 @@ def list_documents(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> ListDocumentsResponse:
-    """A page of documents, newest first."""
+    """Return a page of documents, newest first."""
     part = (q or "").casefold()
     leaf = TagLeaf(frozenset(tags or ()), Match(tags_match))
     documents = [
@@ -139,7 +139,7 @@ def list_documents(
 
 
 def _fields(document: Document) -> dict[str, Any]:
-    """What a document has in a listing and by itself."""
+    """Return what a document has in a listing and by itself."""
     retain_params = {"title": document.title, "context": document.context}
     return {
         "id": document.id,
@@ -161,14 +161,14 @@ def list_chunks(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Offset = 0,
 ) -> ListChunksResponse:
-    """A page of a document's chunks, in order."""
+    """Return a page of a document's chunks, in order."""
     document = service.engine.documents.get(bank, document_id)
     chunks = service.engine.documents.chunks(bank, document_id=document_id)
     return ListChunksResponse.cut(chunks, offset, limit, lambda chunk: _chunk(chunk, document))
 
 
 def _chunk(chunk: Chunk, document: Document) -> ChunkResponse:
-    """A chunk; it is as old as its document's last change."""
+    """Return a chunk; it is as old as its document's last change."""
     return ChunkResponse(
         chunk_id=chunk.id,
         document_id=chunk.document_id,
@@ -181,7 +181,7 @@ def _chunk(chunk: Chunk, document: Document) -> ChunkResponse:
 
 @router.get(_DOCUMENT, operation_id="get_document")
 def get_document(service: Serving, bank: ReadBank, document_id: str) -> DocumentResponse:
-    """A document with its text."""
+    """Return a document with its text."""
     document = service.engine.documents.get(bank, document_id)
     facts = Listing(document_id=document_id).every(service.engine, bank)
     counts = Counter(fact.type.value for fact in facts)
@@ -229,7 +229,7 @@ def delete_document(service: Serving, bank: WriteBank, document_id: str) -> Dele
 
 @router.get("/chunks/{chunk_id:path}", operation_id="get_chunk")
 def get_chunk(service: Serving, caller: Known, chunk_id: str) -> ChunkResponse:
-    """A chunk of any bank that the caller may read."""
+    """Return a chunk of any bank that the caller may read."""
     engine = service.engine
     readable = [bank.id for bank in engine.banks.list() if caller.may(Scope.READ, bank.id)]
     for bank in readable:

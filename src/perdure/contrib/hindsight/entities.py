@@ -65,7 +65,7 @@ class EntityGraphResponse(BaseModel):
 def list_entities(
     service: Serving, bank: ReadBank, limit: Limit = 100, offset: Offset = 0
 ) -> EntityListResponse:
-    """A page of entities, most mentioned first."""
+    """Return a page of entities, most mentioned first."""
     return EntityListResponse.cut(service.engine.entities.list(bank), offset, limit, _item)
 
 
@@ -135,7 +135,7 @@ def _edge(pair: tuple[str, str], count: int, last: datetime | None) -> dict[str,
 
 @router.get("/{entity_id}", operation_id="get_entity")
 def get_entity(service: Serving, bank: ReadBank, entity_id: str) -> EntityDetailResponse:
-    """An entity with the observations about it."""
+    """Return an entity with the observations about it."""
     engine = service.engine
     entities = engine.entities.list(bank, [entity_id])
     if not entities:

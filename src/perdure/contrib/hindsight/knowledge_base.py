@@ -188,7 +188,7 @@ def create_page(service: Serving, bank: WriteBank, body: CreatePageRequest) -> R
 
 @router.get("/export", operation_id="export_knowledge_base", dependencies=[StrictClients])
 def export(service: Serving, bank: ReadBank) -> KnowledgePageBundleResponse:
-    """The knowledge base as Markdown files."""
+    """Return the knowledge base as Markdown files."""
     files = service.engine.knowledge.export(bank)
     return KnowledgePageBundleResponse(
         files=[KnowledgePageBundleFile(path=one.path, content=one.content) for one in files]
@@ -221,7 +221,7 @@ def search(
     response_model=KnowledgePageResponse,
 )  # fmt: skip
 def get_page(service: Serving, bank: ReadBank, page_id: str) -> Mapping[str, object]:
-    """A page as a document."""
+    """Return a page as a document."""
     page = service.engine.knowledge.get(bank, page_id)
     markdown = service.engine.knowledge.markdown(bank, page_id)
     body = _body(page)

@@ -37,7 +37,7 @@ class Listing:
     consolidation: ConsolidationState | None = None
 
     def page(self, engine: Perdure, bank: str, offset: int, limit: int) -> tuple[Sequence[Fact], int]:
-        """A page of facts and how many there are in all."""
+        """Return a page of facts and how many there are in all."""
         if self.consolidation is not None:
             facts = self._of_consolidation(engine, bank)
         elif not self.invalidated and self.chunk_id is None and self.time_field is None:

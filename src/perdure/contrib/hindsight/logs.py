@@ -144,7 +144,7 @@ def list_audit_logs(
     limit: LogLimit = 50,
     offset: Offset = 0,
 ) -> AuditLogListResponse:
-    """What was done with the bank over the servers, while its setting `audit_log_enabled` was on."""
+    """Return what was done with the bank over the servers, while its setting `audit_log_enabled` was on."""
     service.engine.banks.get(bank)
     every = service.engine.audit.list(
         bank, action=action, transport=transport,
@@ -203,7 +203,7 @@ def list_llm_requests(
     limit: LogLimit = 50,
     offset: Offset = 0,
 ) -> LLMRequestListResponse:
-    """Calls of language models for this bank."""
+    """Return calls of language models for this bank."""
     del group
     service.engine.banks.get(bank)
     since, until = parse_instant(start_date, "start_date"), parse_instant(end_date, "end_date")
@@ -228,7 +228,7 @@ def llm_request_stats(
     operation: Annotated[str | None, Query(description="Only of this operation")] = None,
     period: Period = "7d",
 ) -> LLMRequestStatsResponse:
-    """Calls and tokens of each day."""
+    """Return calls and tokens of each day."""
     service.engine.banks.get(bank)
     start = _start(service.engine.clock(), period)
     days: dict[str, list[LlmCall]] = defaultdict(list)

@@ -90,7 +90,7 @@ class _Answers:
         return {"tools": [tool.told for tool in self._tools.values()]}
 
     async def call_tool(self, request: Request) -> Mapping[str, object]:
-        """The answer of REST as JSON text and data; a wrong argument is an error of the tool."""
+        """Return the answer of REST as JSON text and data; a wrong argument is an error of the tool."""
         assert request.scope is not None
         tool = find_tool(self._tools, request.params["name"])
         sent = request.params.get("arguments") or {}
@@ -108,7 +108,7 @@ class _Answers:
         }
 
     def _route(self, tool: Tool, read: Json, scope: Mapping[str, object]) -> tuple[Call, str]:
-        """The call, and the path that it goes to: the bank is the endpoint's, or the caller's choice."""
+        """Return the call, and the path that it goes to: the bank is the endpoint's, or the caller's choice."""
         caller = scope[CALLER]
         assert isinstance(caller, Caller)
         if tool.method is list_banks:
@@ -133,7 +133,7 @@ class _Answers:
 
 
 def _inner_scope(outer: Mapping[str, object], call: Call, path: str) -> Scope:
-    """A request of the same client, already let in, to another path."""
+    """Return a request of the same client, already let in, to another path."""
     headers = outer["headers"]
     assert isinstance(headers, (list, tuple))
     kept = [(name, value) for name, value in headers if name not in _OWN_HEADERS]
@@ -158,7 +158,7 @@ def _plain(value: object) -> str:
 
 
 async def _send(app: ASGIApp, scope: Scope, body: Mapping[str, object] | None) -> tuple[int, Json]:
-    """The status and JSON of an answer within the process."""
+    """Return the status and JSON of an answer within the process."""
     waiting: list[Message] = [
         {
             "type": "http.request",
@@ -187,7 +187,7 @@ async def _send(app: ASGIApp, scope: Scope, body: Mapping[str, object] | None) -
 
 
 def _inert(value: object) -> object:
-    """The answer with every text as a prompt may quote it, marked where it reads like an order; without what is empty."""
+    """Return the answer with every text as a prompt may quote it, marked where it reads like an order; without what is empty."""
     if isinstance(value, str):
         return "\n".join(map(marked, inert_lines(value).split("\n"))) if "\n" in value else marked(value)
     if isinstance(value, dict):

@@ -287,7 +287,7 @@ def list_documents(q: str | None = None, limit: Limit = 100, offset: Offset = 0)
 
 
 def get_document(document_id: str) -> Call:
-    """A document with its text."""
+    """Return a document with its text."""
     return Call("GET", f"/documents/{document_id}")
 
 
@@ -327,12 +327,12 @@ def list_tags(q: str | None = None, limit: Limit = 100, offset: Offset = 0) -> C
 
 
 def get_bank() -> Call:
-    """The bank's name, mission and disposition."""
+    """Return the bank's name, mission and disposition."""
     return Call("GET", "/profile")
 
 
 def get_bank_stats() -> Call:
-    """Counts of what the bank holds."""
+    """Return counts of what the bank holds."""
     return Call("GET", "/stats")
 
 
@@ -366,7 +366,7 @@ def search_knowledge_base(query: str, limit: Annotated[int, Field(ge=1, le=50)] 
 
 
 def get_knowledge_page(page_id: str) -> Call:
-    """A page as Markdown."""
+    """Return a page as Markdown."""
     return Call("GET", f"/knowledge-base/pages/{_part(page_id)}")
 
 
@@ -424,19 +424,19 @@ def _created(answer: Json) -> Json:
 
 
 def _given(**fields: object) -> Json:
-    """The fields that were given."""
+    """Return the fields that were given."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def _part(name: str) -> str:
-    """A name as one part of a path, so that none reaches another call."""
+    """Return a name as one part of a path, so that none reaches another call."""
     if "/" in name or not name:
         raise InvalidInput("id", "a name without slashes", name)
     return name
 
 
 def _trigger(trigger: Json | None, tags_match: str | None, after_consolidation: bool | None) -> Json | None:
-    """The refresh policy, with the older arguments that say parts of it."""
+    """Return the refresh policy, with the older arguments that say parts of it."""
     older = _given(tags_match=tags_match, refresh_after_consolidation=after_consolidation)
     return {**(trigger or {}), **older} or None
 

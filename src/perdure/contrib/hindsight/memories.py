@@ -162,7 +162,7 @@ def list_memories(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> ListMemoryUnitsResponse:
-    """A page of facts, newest recorded first."""
+    """Return a page of facts, newest recorded first."""
     listing = Listing(
         types=(fact_type,) if fact_type else (),
         text=q or "",
@@ -219,7 +219,7 @@ def get_memory(service: Serving, bank: ReadBank, memory_id: str) -> MemoryDetail
 
 
 def _present(engine: Perdure, bank: str, memory_id: str) -> Fact:
-    """The fact that an id means: a changed text makes a new fact, and clients go on with the id that they know."""
+    """Return the fact that an id means: a changed text makes a new fact, and clients go on with the id that they know."""
     fact = engine.facts.get(bank, memory_id)
     seen = {fact.id}
     while fact.retired_at is not None:
@@ -284,7 +284,7 @@ def get_history(
 
 
 def _observation_changes(engine: Perdure, bank: str, fact: Fact) -> list[ObservationChange]:
-    """What each version after the first changed; none for an observation that consolidation did not make."""
+    """Return what each version after the first changed; none for an observation that consolidation did not make."""
     try:
         versions = engine.observations.versions(bank, fact.id)
     except NotFound:
@@ -337,7 +337,7 @@ def clear_memories(
 
 
 def _clear_type(service: Service, bank: str, fact_type: str) -> int:
-    """A fact may go along with an earlier one: then forgetting it counts as none."""
+    """Erase the facts of a type. A fact may go along with an earlier one: then forgetting it counts as none."""
     count = 0
     where = Filter(types=frozenset({FactType(fact_type)}), include_closed=True, include_expired=True)
     while facts := service.engine.facts.list(bank, where=where, limit=FACTS_PER_ERASURE).facts:

@@ -67,7 +67,7 @@ class MentalModelTrigger(Body):
     keep_trace: bool = False
 
     def named(self) -> dict[str, Any]:
-        """The fields that the request names."""
+        """Return the fields that the request names."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
@@ -259,7 +259,7 @@ def delete_mental_model(service: Serving, bank: WriteBank, mental_model_id: str)
     response_model=list[dict[str, Any]],
 )  # fmt: skip
 def get_history(service: Serving, bank: ReadBank, mental_model_id: str) -> Sequence[Mapping[str, object]]:
-    """What a model said before, newest first."""
+    """Return what a model said before, newest first."""
     engine = service.engine
     return [_version(engine, bank, one) for one in engine.models.history(bank, mental_model_id)]
 
@@ -281,7 +281,7 @@ def refresh_mental_model(
 )
 @on_recall_worker
 def dry_run_refresh(service: Serving, bank: ReadBank, mental_model_id: str) -> Mapping[str, object]:
-    """What a refresh would do, without writing anything."""
+    """Return what a refresh would do, without writing anything."""
     preview = service.engine.models.preview(bank, mental_model_id)
     return sparse(_dry_run(service.engine, preview))
 
@@ -298,7 +298,7 @@ def clear_mental_model(service: Serving, bank: WriteBank, mental_model_id: str) 
 
 
 def trigger_view(trigger: RefreshTrigger) -> dict[str, Any]:
-    """A trigger with every field that says something."""
+    """Return a trigger with every field that says something."""
     return {name: value for name, value in plain(trigger).items() if value is not None}
 
 
@@ -363,7 +363,7 @@ def _version(engine: Perdure, bank: str, version: MentalModelVersion) -> dict[st
 
 
 def _based_on(engine: Perdure, bank: str, fact_ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """The cited facts by type; those that were forgotten are gone."""
+    """Return the cited facts by type; those that were forgotten are gone."""
     by_type: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for fact in engine.facts.get_many(bank, fact_ids) if fact_ids else ():
         by_type[fact.type.value].append(_fact(fact))

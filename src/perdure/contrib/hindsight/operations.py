@@ -111,7 +111,7 @@ def list_operations(
     offset: Offset = 0,
     exclude_parents: bool = False,
 ) -> OperationsListResponse:
-    """A page of background work, newest first; none of it has children, so there are no parents to exclude."""
+    """Return a page of background work, newest first; none of it has children, so there are no parents to exclude."""
     every = service.engine.operations.list(bank)
     chosen = [
         operation
@@ -145,7 +145,7 @@ def _item(service: Service, operation: Operation) -> OperationResponse:
 
 
 def _mental_model(service: Service, operation: Operation) -> str | None:
-    """The model that a refresh is about: told by its result, or by what is still to be done."""
+    """Return the model that a refresh is about: told by its result, or by what is still to be done."""
     if operation.kind != REFRESH:
         return None
     told = (operation.result or {}).get("mental_model_id")
@@ -207,7 +207,7 @@ def get_operation(
 
 
 def _payload(service: Service, bank: str, operation_id: str) -> dict[str, Any]:
-    """What is still to be done: texts that are stored leave the operation."""
+    """Return what is still to be done: texts that are stored leave the operation."""
     steps = service.engine.jobs.unfinished_steps(bank, operation_id)
     items = [item for step in steps if isinstance(waiting := step.get("items"), list) for item in waiting]
     return {"items": items}
@@ -237,7 +237,7 @@ def retry_operation(service: Serving, bank: WriteBank, operation_id: str) -> Ope
 
 
 def _check_retain(service: Service, bank: str, operation_id: str) -> None:
-    """Exports, imports and copies are one step: there is nothing to stop before, nor to go on with."""
+    """Raise for exports, imports and copies: they are one step, with nothing to stop before, nor to go on with."""
     if service.engine.operations.get(bank, operation_id).kind in RUN_TO_END:
         raise Conflict(
             f"operation {operation_id!r} is an export, import or copy, which runs to its end; submit it anew"

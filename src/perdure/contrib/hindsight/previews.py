@@ -89,7 +89,7 @@ class BankLlmHealthResponse(BaseModel):
 
 @router.post("/memories/dry-run-extract", operation_id="dry_run_extract_memories")
 def dry_run_extract(service: Serving, bank: ReadBank, body: DryRunExtractRequest) -> DryRunExtractionResult:
-    """The facts that a retain of the text would draw; nothing is stored, and no bank made."""
+    """Return the facts that a retain of the text would draw; nothing is stored, and no bank made."""
     if isinstance(body.content, str) and not body.content.strip():
         raise InvalidInput("content", "non-empty text")
     content = body.content if isinstance(body.content, str) else [{"content": body.content}]
@@ -101,7 +101,7 @@ def dry_run_extract(service: Serving, bank: ReadBank, body: DryRunExtractRequest
 
 @router.post("/prompts/preview", operation_id="preview_prompt")
 def preview_prompt(service: Serving, bank: ReadBank, body: PromptPreviewRequest) -> PromptPreviewResponse:
-    """The prompt that an operation would send to its language model, with its places for texts; or why none is sent."""
+    """Return the prompt that an operation would send to its language model, with its places for texts; or why none is sent."""
     service.engine.banks.get(bank)
     operation, name = OPERATIONS[body.operation]
     models = service.engine.llm.models(operation)

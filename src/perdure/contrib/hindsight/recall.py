@@ -233,7 +233,7 @@ class RecallResponse(BaseModel):
 @router.post("/memories/recall", operation_id="recall_memories", response_model=RecallResponse)
 @on_recall_worker
 def recall(service: Serving, bank: ReadBank, body: RecallRequest) -> Json:
-    """What memory holds on a question, best first, within the token budget."""
+    """Return what memory holds on a question, best first, within the token budget."""
     engine = service.engine
     config = acting(engine, bank)
     result = engine.recall(bank, body.query, **_options(engine, config, body))
@@ -310,7 +310,7 @@ def _wants_chunks(config: Acting, body: RecallRequest) -> bool:
 
 
 def recipe_of(engine: Perdure, config: Acting, name: str | None) -> Recipe:
-    """The recipe with what the bank has switched off left out."""
+    """Return the recipe with what the bank has switched off left out."""
     switches = {
         "keyword": config.enable_text_search,
         "temporal": config.enable_temporal_retrieval,
@@ -347,7 +347,7 @@ def _result(recollection: Recollection, explain: bool) -> Json:
 
 
 def _fact(fact: Fact) -> Json:
-    """A fact without scores, in the form of RecallResultBody; what is not known is left out."""
+    """Return a fact without scores, in the form of RecallResultBody; what is not known is left out."""
     body: Json = {
         "id": fact.id,
         "text": fact.text,

@@ -142,7 +142,7 @@ class ReflectResponse(BaseModel):
 @router.post("/reflect", operation_id="reflect")
 @on_recall_worker
 def reflect(service: Serving, bank: ReadBank, body: ReflectRequest, has_left: Departure) -> ReflectResponse:
-    """An answer whose every sentence cites a fact, or that memory holds none."""
+    """Return an answer whose every sentence cites a fact, or that memory holds none."""
     engine = service.engine
     query = f"{body.query}\n{body.context}" if body.context else body.query
     options = _options(engine, bank, body)

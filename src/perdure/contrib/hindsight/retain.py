@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import re
 import threading
@@ -225,7 +226,7 @@ class _Group:
     places: list[int] = field(default_factory=list)
 
     def told(self, passed_over: Iterable[PassedOver]) -> list[str]:
-        """What was passed over, under the names that the request has for it."""
+        """Return what was passed over, under the names that the request has for it."""
         return [f"{_IN_GROUP.sub(self._in_request, one.path)}: {one.reason}" for one in passed_over]
 
     def _in_request(self, place: re.Match[str]) -> str:
@@ -236,7 +237,7 @@ _IN_GROUP = re.compile(r"^content\[(\d+)\]")
 
 
 def _split_by_mode(items: Sequence[MemoryItem], document_tags: Sequence[str] | None) -> list[_Group]:
-    """The items that replace and those that append, in that order; each group is one transaction."""
+    """Return the items that replace and those that append, in that order; each group is one transaction."""
     groups = {mode: _Group(mode) for mode in ("replace", "append")}
     for index, item in enumerate(items):
         group = groups[item.update_mode or "replace"]
@@ -246,7 +247,7 @@ def _split_by_mode(items: Sequence[MemoryItem], document_tags: Sequence[str] | N
 
 
 def _item(item: MemoryItem, index: int, more_tags: Iterable[str]) -> dict[str, Any]:
-    """The fields that were given, under the engine's names; what retain would refuse is refused before any item is stored."""
+    """Return the fields that were given, under the engine's names; what retain would refuse is refused before any item is stored."""
     fields = {name: value for name in _SAME_NAME if (value := getattr(item, name)) is not None}
     fields["content"] = item.content
     own = item.model_extra or {}
@@ -270,7 +271,7 @@ def _item(item: MemoryItem, index: int, more_tags: Iterable[str]) -> dict[str, A
 
 
 def _warnings(items: Sequence[MemoryItem]) -> list[str]:
-    """What was asked for and has no effect here."""
+    """Return what was asked for and has no effect here."""
     warnings = []
     if any(item.strategy is not None for item in items):
         warnings.append("strategy has no effect: there is one way of extraction")
@@ -280,9 +281,12 @@ def _warnings(items: Sequence[MemoryItem]) -> list[str]:
 
 
 def _once(engine: Perdure, bank: str, key: str, body: BaseModel, work: Callable[[], BaseModel]) -> str:
-    """The answer as JSON: of this call, or of the first one with the key; raises Conflict for another body."""
+    """Return the answer as JSON: of this call, or of the first one with the key; raises Conflict for another body."""
     record_id = sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
-    request = sha256(body.model_dump_json().encode()).hexdigest()
+    # Under the key, which is not stored, so that a short text cannot be guessed from it.
+    request = hmac.new(
+        key.encode("utf-8", "surrogateescape"), body.model_dump_json().encode(), sha256
+    ).hexdigest()
     with _STRIPES[int(record_id[:4], 16) % len(_STRIPES)]:
         now = datetime.now(UTC)
         for record in engine.records.list(KIND, bank=bank, ids=[record_id]):

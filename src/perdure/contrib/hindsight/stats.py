@@ -98,7 +98,7 @@ def get_stats(
     bank: ReadBank,
     refresh: Annotated[bool, Query(description="Nothing is cached: always fresh")] = False,
 ) -> BankStatsResponse:
-    """Counts of what the bank holds."""
+    """Return counts of what the bank holds."""
     engine = service.engine
     stats = engine.banks.stats(bank)
     operations = Counter(operation.status.value for operation in engine.operations.list(bank))
@@ -142,7 +142,7 @@ def _links_by_type(engine: Perdure, bank: str, stats: BankStats) -> dict[str, di
 
 
 def _links(engine: Perdure, bank: str, fact_ids: Sequence[str]) -> Iterator[Link]:
-    """The links of these facts; one between two of them may come twice."""
+    """Yield the links of these facts; one between two of them may come twice."""
     for start in range(0, len(fact_ids), FACTS_PER_READ):
         yield from engine.facts.links(bank, fact_ids[start : start + FACTS_PER_READ])
 

@@ -83,7 +83,7 @@ class ReadTemplate:
     response_model=BankTemplateManifest,
 )
 def export_template(service: Serving, bank: ReadBank) -> Mapping[str, object]:
-    """The bank's setup, without its memories."""
+    """Return the bank's setup, without its memories."""
     engine = service.engine
     setup: dict[str, object] = {"version": "1", "bank": overrides(engine.banks.get(bank))}
     models = sorted(engine.models.list(bank), key=lambda model: model.id)
@@ -121,12 +121,12 @@ def import_template(
 
 @router.get("/bank-template-schema", operation_id="get_bank_template_schema")
 async def template_schema() -> dict[str, Any]:
-    """The JSON Schema of a template."""
+    """Return the JSON Schema of a template."""
     return BankTemplateManifest.model_json_schema()
 
 
 def read_template(bank: str, manifest: object) -> ReadTemplate:
-    """A template, checked as a whole before anything is made; InvalidInput names its first fault."""
+    """Return a template, checked as a whole before anything is made; InvalidInput names its first fault."""
     try:
         read = BankTemplateManifest.model_validate(manifest)
     except ValidationError as error:

@@ -135,7 +135,7 @@ def import_archive(
 
 @router.get("/files/download/{key:path}", operation_id="download_file", response_class=Response)
 async def download(request: Request, service: Serving, caller: Known, key: str) -> Response:
-    """A file that an operation made; the caller needs admin access to the bank it came from."""
+    """Return a file that an operation made; the caller needs admin access to the bank it came from."""
     parts = key.split("/")
     if len(parts) < 3 or parts[0] != "banks":
         raise NotFound("file", key)
@@ -145,7 +145,7 @@ async def download(request: Request, service: Serving, caller: Known, key: str) 
 
 
 def _archive(service: Service, spool: Spool, bank: str, key: str) -> Path:
-    """The file, unless something of the bank was erased since it was made."""
+    """Return the file, unless something of the bank was erased since it was made."""
     file = spool.find(key)
     erased_at = service.engine.banks.erased_at(bank)
     if service.engine.banks.find(bank) is None or (erased_at is not None and file.made_at <= erased_at):
@@ -210,7 +210,7 @@ def write_archive(
 
 
 def _chosen(lines: Iterable[str], documents: frozenset[str] | None, observations: bool) -> Iterator[str]:
-    """The lines of the chosen documents and facts; links last, when it is known which facts there are."""
+    """Yield the lines of the chosen documents and facts; links last, when it is known which facts there are."""
     facts: set[str] = set()
     links: list[tuple[str, dict[str, Any]]] = []
     for line in lines:
@@ -243,7 +243,7 @@ def _import(engine: Perdure, bank: str, data: bytes, on_conflict: str) -> dict[s
 
 
 def _check_archive(data: bytes) -> zipfile.ZipFile:
-    """The archive, if it may be unpacked: before a bank is made for it, and again when it is read."""
+    """Return the archive, if it may be unpacked: before a bank is made for it, and again when it is read."""
     try:
         archive = zipfile.ZipFile(BytesIO(data))
         member = archive.getinfo(MEMBER)

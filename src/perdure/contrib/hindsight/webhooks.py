@@ -111,7 +111,7 @@ def create_webhook(service: Serving, bank: AdminBank, body: CreateWebhookRequest
 def list_webhooks(
     service: Serving, bank: AdminBank, limit: ListLimit = 100, offset: Offset = 0
 ) -> WebhookListResponse:
-    """The webhooks of the bank."""
+    """Return the webhooks of the bank."""
     return WebhookListResponse.cut(service.engine.webhooks.list(bank), offset, limit, _view)
 
 
@@ -155,7 +155,7 @@ def list_webhook_deliveries(
     limit: Annotated[int, Query(ge=1, le=200, description="Most deliveries to return")] = 50,
     cursor: Annotated[str | None, Query(description="`next_cursor` of the page before")] = None,
 ) -> WebhookDeliveryListResponse:
-    """What a webhook was told, newest first."""
+    """Return what a webhook was told, newest first."""
     every = service.engine.webhooks.deliveries(bank, webhook_id)
     if cursor is not None:
         before = _moment(cursor)

@@ -30,7 +30,7 @@ class Spoken:
 
 
 def spoken_messages(conversation: Mapping[str, Any]) -> list[Spoken]:
-    """What was said on the way from the first message to the one that is shown last.
+    """Return what was said on the way from the first message to the one that is shown last.
 
     A conversation is a tree: an edited question or a second answer is a branch, and only the branch of `current_node` is
     what the user saw. Hidden messages, system prompts, tool calls and their output are not part of it.
@@ -74,7 +74,7 @@ def _is_hidden(message: Mapping[str, Any]) -> bool:
 
 
 def _text(message: Mapping[str, Any]) -> str:
-    """The strings among the parts, and the words of voice messages; pictures and files have none."""
+    """Return the strings among the parts, and the words of voice messages; pictures and files have none."""
     content = as_object(message.get("content"))
     if content.get("content_type", "text") not in _SPOKEN_TYPES:
         return ""

@@ -35,7 +35,7 @@ _WRITTEN = re.compile(STAMP_PATTERN, re.IGNORECASE)
 
 
 def read_chats(text: str, name: str, document_id: str | None = None) -> list[ChatReading]:
-    """The conversations of a JSON or JSONL text; its form is told by its keys.
+    """Return the conversations of a JSON or JSONL text; its form is told by its keys.
 
     `document_id` names a single conversation that has no id of its own.
     """
@@ -90,7 +90,7 @@ def _line(line: str, where: str) -> Any:
 
 
 def _dates(value: Any) -> Iterator[str]:
-    """The dates of all turns as written, where they are texts."""
+    """Yield the dates of all turns as written, where they are texts."""
     if isinstance(value, list):
         for part in value:
             yield from _dates(part)
@@ -131,7 +131,7 @@ def _chatgpt_turns(value: Mapping[str, Any], where: str) -> list[dict[str, Any] 
 
 
 def _turns(value: Any, where: str, order: DayOrder) -> list[dict[str, Any] | None]:
-    """What a turn says: one text, or of a message with a tool's result two; None for what nobody said."""
+    """Return what a turn says: one text, or of a message with a tool's result two; None for what nobody said."""
     if not isinstance(value, Mapping):
         raise InvalidInput(where, "a turn: an object with a text and a speaker", value)
     when = next((value[key] for key in _WHEN if value.get(key) is not None), None)
@@ -151,7 +151,7 @@ def _turns(value: Any, where: str, order: DayOrder) -> list[dict[str, Any] | Non
 
 
 def _who(value: Mapping[str, Any]) -> str:
-    """The speaker, by a name or by an object that has one (Discord's `author`)."""
+    """Return the speaker, by a name or by an object that has one (Discord's `author`)."""
     for key in _WHO:
         named = value.get(key)
         if isinstance(named, Mapping):
@@ -164,7 +164,7 @@ def _who(value: Mapping[str, Any]) -> str:
 
 
 def _text(value: Mapping[str, Any]) -> str | None:
-    """The first text that says something; empty when the turn has only other things, None when it is no turn."""
+    """Return the first text that says something; empty when the turn has only other things, None when it is no turn."""
     empty: str | None = None
     for key in _TEXT:
         content = value.get(key)
@@ -178,7 +178,7 @@ def _text(value: Mapping[str, Any]) -> str | None:
 
 
 def _joined(parts: Sequence[Any]) -> str:
-    """The text parts of a message; Telegram cuts a sentence into strings and marked words."""
+    """Return the text parts of a message; Telegram cuts a sentence into strings and marked words."""
     texts = [
         part if isinstance(part, str) else part.get("text")
         for part in parts

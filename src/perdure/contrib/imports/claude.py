@@ -19,7 +19,7 @@ _ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 
 
 def message_text(message: Mapping[str, Any]) -> str:
-    """What a message says; where `text` is empty, the text blocks of `content`, without thinking and tools."""
+    """Return what a message says; where `text` is empty, the text blocks of `content`, without thinking and tools."""
     blocks = [
         as_text(as_object(block).get("text"))
         for block in as_list(message.get("content"))
@@ -127,7 +127,7 @@ def _project(value: Mapping[str, Any], where: str) -> Iterator[ImportedDocument 
 
 
 def _memories(value: Mapping[str, Any], where: str) -> Iterator[ImportedDocument | SkippedPart]:
-    """What Claude itself had noted of its user, without any time."""
+    """Yield what Claude itself had noted of its user, without any time."""
     account = as_text(value.get("account_uuid")) or "account"
     noted = {"": as_text(value.get("conversations_memory"))}
     for project, text in as_object(value.get("project_memories")).items():

@@ -74,18 +74,18 @@ class FileTree:
                 yield (below / name).as_posix()
 
     def shown(self, name: str) -> str:
-        """The file's whole name, for messages."""
+        """Return the file's whole name, for messages."""
         return str(self.path) if self.is_file else f"{self.path}/{name}"
 
     def real_path(self, name: str) -> Path:
-        """The file on disk; archives must be unpacked first where a database is in them."""
+        """Return the file on disk; archives must be unpacked first where a database is in them."""
         if self._archive is not None:
             raise InvalidInput(self.shown(name), "an unpacked folder, as databases are read in place")
         return self.path if self.is_file else self.path / name
 
     @contextmanager
     def open_bytes(self, name: str) -> Iterator[IO[bytes]]:
-        """A file for reading; errors name it."""
+        """Return a file for reading; errors name it."""
         try:
             if self._archive is not None:
                 with self._archive.open(name) as member:
@@ -98,7 +98,7 @@ class FileTree:
 
     @contextmanager
     def open_text(self, name: str) -> Iterator[IO[str]]:
-        """A file in UTF-8 for reading, with or without a byte order mark."""
+        """Return a file in UTF-8 for reading, with or without a byte order mark."""
         with (
             self.open_bytes(name) as data,
             io.TextIOWrapper(data, encoding="utf-8-sig", newline=None) as text,
@@ -106,7 +106,7 @@ class FileTree:
             yield text
 
     def read_text(self, name: str) -> str:
-        """A whole file; for those that people wrote, which are short."""
+        """Return a whole file; for those that people wrote, which are short."""
         try:
             with self.open_text(name) as text:
                 return text.read()
@@ -114,7 +114,7 @@ class FileTree:
             raise InvalidInput(self.shown(name), "UTF-8 text") from error
 
     def head(self, name: str, size: int = 4096) -> str:
-        """The beginning of a file as text, whatever bytes are in it."""
+        """Return the beginning of a file as text, whatever bytes are in it."""
         with self.open_bytes(name) as data:
             return data.read(size).decode("utf-8-sig", "replace")
 

@@ -141,7 +141,7 @@ def _items(
     context: str,
     title: str,
 ) -> tuple[list[Item], dict[int, int]]:
-    """The document's text, a chunk an item, and which item each chunk is."""
+    """Return the document's text, a chunk an item, and which item each chunk is."""
     chunks = sorted(
         (as_object(chunk) for chunk in as_list(value.get("chunks"))),
         key=lambda chunk: int(chunk.get("chunk_index") or 0),

@@ -87,7 +87,7 @@ class HindsightServer:
         return target
 
     def _refuse_own(self, archive: Path) -> None:
-        """A served memory of Perdure answers as Hindsight does, but its archives hold a bank in Perdure's own format."""
+        """Raise for a served memory of Perdure: it answers as Hindsight does, but its archives hold a bank in Perdure's own format."""
         if not zipfile.is_zipfile(archive):
             raise ProviderError(f"{self._root} does not answer as Hindsight does: its archive is no ZIP file")
         with zipfile.ZipFile(archive) as opened:

@@ -34,7 +34,7 @@ class Member:
 
 
 def stream_members(text: IO[str], name: str) -> Iterator[Member]:
-    """The members of a file that is an array or an object, in order; InvalidInput says what is wrong, and where."""
+    """Yield the members of a file that is an array or an object, in order; InvalidInput says what is wrong, and where."""
     window = _Window(text, name)
     opening = window.peek()
     if opening == "[":
@@ -102,7 +102,7 @@ class _Window:
         self._ended = False
 
     def peek(self) -> str:
-        """The next character that is no white space; empty at the end."""
+        """Return the next character that is no white space; empty at the end."""
         while True:
             while self._at < len(self._window) and self._window[self._at] in _SPACE:
                 self._at += 1
@@ -116,7 +116,7 @@ class _Window:
         self._at += 1
 
     def value(self) -> Any:
-        """The next value, whole."""
+        """Return the next value, whole."""
         self.peek()
         while True:
             try:

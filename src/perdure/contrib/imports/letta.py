@@ -106,7 +106,7 @@ def _agent(
 
 
 def _message(message: Mapping[str, Any], metadata: Mapping[str, str]) -> Item | None:
-    """A message as a turn; system prompts, tool output, heartbeats and inner thoughts are none."""
+    """Return a message as a turn; system prompts, tool output, heartbeats and inner thoughts are none."""
     role = as_text(message.get("role"))
     if role == "user":
         text = _user_words(_text(message.get("content")) or as_text(message.get("text")))
@@ -132,7 +132,7 @@ def _text(content: object) -> str:
 
 
 def _user_words(text: str) -> str:
-    """The user's words in the envelope that older servers put around them; an event such as a login has none."""
+    """Return the user's words in the envelope that older servers put around them; an event such as a login has none."""
     if not text.lstrip().startswith("{"):
         return text
     try:
@@ -145,7 +145,7 @@ def _user_words(text: str) -> str:
 
 
 def _answer(message: Mapping[str, Any]) -> str:
-    """What the agent said: where it answers by a tool, the tool's argument, as the content is a thought then."""
+    """Return what the agent said: where it answers by a tool, the tool's argument, as the content is a thought then."""
     calls = [as_object(as_object(call).get("function")) for call in as_list(message.get("tool_calls"))]
     said = []
     for call in calls:

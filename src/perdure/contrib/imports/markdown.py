@@ -69,17 +69,17 @@ class Note:
         return tuple(dict.fromkeys(name for block in self.blocks for name in block.links))
 
     def texts(self, key: str) -> list[str]:
-        """The values of a field of the front matter."""
+        """Return the values of a field of the front matter."""
         value = self.front.get(key, [])
         return [value] if isinstance(value, str) else list(value)
 
     def text(self, key: str) -> str:
-        """The first value of a field of the front matter."""
+        """Return the first value of a field of the front matter."""
         return next(iter(self.texts(key)), "")
 
 
 def read_note(text: str) -> Note:
-    """A note read; code blocks, Dataview and other queries, and comments say nothing that a person said."""
+    """Read a note; code blocks, Dataview and other queries, and comments say nothing that a person said."""
     match = _FRONT.match(text)
     front = read_front_matter(match["front"]) if match else {}
     raw = text[match.end() :] if match else text
@@ -114,7 +114,7 @@ def _as_task(match: re.Match[str]) -> str:
 
 
 def _as_words(link: re.Match[str]) -> str:
-    """A link as its words; an embedded file is none."""
+    """Return a link as its words; an embedded file is none."""
     name = _name_of(link["target"])
     if link["embed"] and (not name or _FILE_TARGET.search(name)):
         return ""
@@ -122,7 +122,7 @@ def _as_words(link: re.Match[str]) -> str:
 
 
 def _name_of(target: str) -> str:
-    """The note that a link means: without its folder and `.md`."""
+    """Return the note that a link means: without its folder and `.md`."""
     return target.strip().removesuffix(".md").rsplit("/", 1)[-1].strip()
 
 
@@ -133,7 +133,7 @@ def _front_tags(value: str | list[str] | None) -> list[str]:
 
 
 def read_front_matter(front: str) -> dict[str, str | list[str]]:
-    """The simple YAML that notes have: texts, lists in brackets or on lines with dashes, quoted or not; keys in lower case."""
+    """Read the simple YAML that notes have: texts, lists in brackets or on lines with dashes, quoted or not; keys in lower case."""
     fields: dict[str, str | list[str]] = {}
     key = ""
     for line in front.splitlines():
@@ -175,7 +175,7 @@ def written_at(note: Note, stem: str) -> datetime | None:
 
 
 def day_of(stem: str) -> datetime | None:
-    """The day that a daily note is named after."""
+    """Return the day that a daily note is named after."""
     match = _DAILY.search(stem)
     try:
         day = date.fromisoformat(match["day"]) if match else None

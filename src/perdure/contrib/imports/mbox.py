@@ -52,7 +52,7 @@ class MboxMail:
 
 
 def _mails(file: IO[bytes]) -> Iterator[bytes | None]:
-    """The mails as bytes, None for those that are too large; one begins at `From ` after an empty line."""
+    """Yield the mails as bytes, None for those that are too large; one begins at `From ` after an empty line."""
     lines: list[bytes] = []
     size, blank, begun = 0, True, False
     while line := file.readline(LARGEST_MAIL):

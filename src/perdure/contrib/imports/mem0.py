@@ -161,7 +161,7 @@ def _memory_document(
 
 
 def _versions(database: sqlite3.Connection, memory_id: str) -> list[_Version] | None:
-    """What the history says of a memory, oldest first; None when it was deleted."""
+    """Return what the history says of a memory, oldest first; None when it was deleted."""
     versions: list[_Version] = []
     for row in database.execute(_VERSIONS, (memory_id,)):
         if row["event"] == "DELETE" or row["is_deleted"]:
@@ -177,7 +177,7 @@ def _versions(database: sqlite3.Connection, memory_id: str) -> list[_Version] | 
 
 
 def _ended(versions: Sequence[_Version], when: datetime | None) -> list[_Version]:
-    """The versions with the last one ended; without a time when, or with one before its start, its end is its start."""
+    """Return the versions with the last one ended; without a time when, or with one before its start, its end is its start."""
     if not versions:
         return []
     last = versions[-1]

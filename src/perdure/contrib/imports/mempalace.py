@@ -111,7 +111,7 @@ def _drawer(drawer: str, fields: Mapping[str, object], where: str) -> ImportedDo
 
 
 def _triples(database: sqlite3.Connection) -> Iterator[ImportedDocument]:
-    """The triples of a subject are a document, each a fact with the time while it holds."""
+    """Yield the triples of a subject as a document, each a fact with the time while it holds."""
     for subject, group in groupby(database.execute(_TRIPLES), key=lambda row: str(row["subject"])):
         facts: list[ImportedFact] = []
         items: list[Item] = []
@@ -159,7 +159,7 @@ def _window(start: object, end: object) -> Window | None:
 
 
 def _room(text: str, name: str, shown: str) -> Iterator[ImportedDocument | SkippedPart]:
-    """The drawers of a room as `mempalace export` writes them."""
+    """Yield the drawers of a room as `mempalace export` writes them."""
     path = PurePosixPath(name)
     sections = list(_SECTION.finditer(text))
     if not sections:

@@ -131,7 +131,7 @@ class SlackExport:
             raise InvalidInput(self._tree.shown(name), f"valid JSON ({error})") from error
 
     def _channel_name(self, channel: Mapping[str, Any]) -> str:
-        """A channel's name; a direct message is named by who takes part."""
+        """Return a channel's name; a direct message is named by who takes part."""
         named = as_text(channel.get("name"))
         if named and not named.startswith("mpdm-"):
             return named

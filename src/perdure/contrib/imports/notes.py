@@ -80,7 +80,7 @@ class NotesFolder:
 
 
 def _items(note: Note, stem: str, metadata: dict[str, str], tags: frozenset[str]) -> tuple[Item, ...]:
-    """A note's paragraphs, each with the notes that it links to as entities; a day is no name of anything."""
+    """Return a note's paragraphs, each with the notes that it links to as entities; a day is no name of anything."""
     title = note.text("title") or ("" if day_of(stem) else stem)
     said_at = written_at(note, stem)
     context = "" if title else f"note {stem}"
@@ -208,7 +208,7 @@ def _observation(text: str, title: str) -> tuple[str, frozenset[str], ImportedFa
 
 
 def _qualified(text: str) -> tuple[str, Window | None, Window | None]:
-    """The text without a qualifier of its time (`@effective[2026-06-10,2026-07-27)`), and that time: valid, occurred."""
+    """Return the text without a qualifier of its time (`@effective[2026-06-10,2026-07-27)`), and that time: valid, occurred."""
     if match := _INTERVAL.fullmatch(text):
         start, end = as_moment(match["start"].strip()), as_moment(match["end"].strip())
         if start is not None or end is not None:

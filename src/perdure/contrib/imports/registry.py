@@ -62,7 +62,7 @@ NAMES = tuple(source.name for source in SOURCES)
 
 
 def open_source(path: str | Path, name: str = AUTO, *, key: str = "") -> ImportSource:
-    """The source at a path, of a kind by name or found out; `key` is for a server's address.
+    """Return the source at a path, of a kind by name or found out; `key` is for a server's address.
 
     InvalidInput when there is no such kind, or when nothing tells which one it is.
     """
@@ -77,7 +77,7 @@ def open_source(path: str | Path, name: str = AUTO, *, key: str = "") -> ImportS
 
 
 def detect(path: str | Path) -> str | None:
-    """The name of the source at a path; None when nothing tells."""
+    """Return the name of the source at a path; None when nothing tells."""
     tree = FileTree(Path(path).expanduser())
     try:
         return next((source.name for source in SOURCES if source.matches(tree)), None)

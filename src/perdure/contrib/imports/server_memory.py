@@ -57,7 +57,7 @@ class ServerMemory:
 
 
 def _plain(name: str) -> str:
-    """A name as people write it: the server's own examples have `John_Smith`."""
+    """Return a name as people write it: the server's own examples have `John_Smith`."""
     return name.replace("_", " ").strip() or name
 
 
@@ -75,7 +75,7 @@ def _entity(name: str, entry: Mapping[str, Any], where: str) -> ImportedDocument
 
 
 def _worded(name: str, text: str) -> str:
-    """An observation that stands alone: with the name before it unless it has it."""
+    """Return an observation that stands alone: with the name before it unless it has it."""
     plain = _plain(name)
     if plain.casefold() in text.casefold() or name.casefold() in text.casefold():
         return text
@@ -83,7 +83,7 @@ def _worded(name: str, text: str) -> str:
 
 
 def entity_type(kind: str) -> str:
-    """The type of an entity under the name that taggers use, where it is one."""
+    """Return the type of an entity under the name that taggers use, where it is one."""
     types = {
         "person": "person", "people": "person", "human": "person", "user": "person", "organization": "organisation",
         "organisation": "organisation", "company": "organisation", "team": "organisation", "place": "place",

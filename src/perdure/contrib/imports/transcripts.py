@@ -107,7 +107,7 @@ def _session(
 
 
 def _claude_code_turn(entry: Mapping[str, Any], session: _Session) -> Item | None:
-    """A line as a turn; None for what is no talk: meta lines, side chains, summaries, tools, attachments."""
+    """Return a line as a turn; None for what is no talk: meta lines, side chains, summaries, tools, attachments."""
     if entry.get("type") == "summary":
         session.title = session.title or as_text(entry.get("summary"))
     session.id = session.id or as_text(entry.get("sessionId"))
@@ -123,7 +123,7 @@ def _claude_code_turn(entry: Mapping[str, Any], session: _Session) -> Item | Non
 
 
 def _codex_turn(entry: Mapping[str, Any], session: _Session) -> Item | None:
-    """A line as a turn; None for reasoning, tools, events and the context that Codex injects."""
+    """Return a line as a turn; None for reasoning, tools, events and the context that Codex injects."""
     payload = as_object(entry.get("payload"))
     if entry.get("type") == "session_meta":
         session.id = session.id or as_text(payload.get("id"))

@@ -19,7 +19,7 @@ _PLACEHOLDER_YEARS = (1, 9999)
 
 
 def as_text(value: object) -> str:
-    """The value if it is a text, without what no store takes (NUL characters, lone surrogates); else nothing."""
+    """Return the value if it is a text, without what no store takes (NUL characters, lone surrogates); else nothing."""
     if not isinstance(value, str):
         return ""
     plain = value.replace("\x00", "")
@@ -27,34 +27,34 @@ def as_text(value: object) -> str:
 
 
 def as_id(*parts: object) -> str:
-    """A document's id of parts, without control characters."""
+    """Return a document's id of parts, without control characters."""
     return _CONTROLS.sub(" ", ":".join(as_text(str(part)) for part in parts)).strip()
 
 
 def as_moment(value: object) -> datetime | None:
-    """A moment as programs write it; None for what is none, or stands for an unknown one (year 1 or 9999)."""
+    """Return a moment as programs write it; None for what is none, or stands for an unknown one (year 1 or 9999)."""
     moment = read_moment(value)
     return None if moment is None or moment.year in _PLACEHOLDER_YEARS else moment
 
 
 def as_object(value: object) -> Mapping[str, Any]:
-    """The value if it is an object, else an empty one."""
+    """Return the value if it is an object, else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
 def as_list(value: object) -> Sequence[Any]:
-    """The value if it is a list, else an empty one."""
+    """Return the value if it is a list, else an empty one."""
     return value if isinstance(value, list | tuple) else ()
 
 
 def as_texts(value: object) -> list[str]:
-    """The texts of a list, or a single text, without blank ones."""
+    """Return the texts of a list, or a single text, without blank ones."""
     listed = [value] if isinstance(value, str) else as_list(value)
     return [text for one in listed if (text := as_text(one).strip())]
 
 
 def as_metadata(values: Mapping[str, object], *, without: Sequence[str] = ()) -> dict[str, str]:
-    """What has no place of its own, as texts by name: numbers, flags, short texts and small objects."""
+    """Return what has no place of its own, as texts by name: numbers, flags, short texts and small objects."""
     kept: dict[str, str] = {}
     for key, value in values.items():
         if key in without or value is None or value == "" or value == [] or value == {}:
@@ -82,7 +82,7 @@ def turn(
     metadata: Mapping[str, str] | None = None,
     entities: Sequence[tuple[str, str]] = (),
 ) -> Item | None:
-    """An item with its time, or timeless; None when it has no words."""
+    """Return an item with its time, or timeless; None when it has no words."""
     text = as_text(content)
     if not text.strip():
         return None

@@ -11,6 +11,7 @@ from pathlib import Path
 from perdure.domain.fact import Document, Entity, Fact, FactType
 from perdure.errors import InvalidInput
 from perdure.manage.exports.bank import BankContent, state_of, sure_time
+from perdure.manage.exports.private import make_private_folder, open_private
 
 MARKER = ".perdure-vault"
 """A file that tells a vault that may be written anew."""
@@ -44,21 +45,22 @@ def write_vault(bank: BankContent, folder: Path, *, force: bool) -> int:
 
 
 def _write(bank: BankContent, folder: Path) -> int:
-    (folder / ENTITIES).mkdir(parents=True)
-    (folder / MARKER).write_text(json.dumps({"bank": bank.id}) + "\n", encoding="utf-8")
+    make_private_folder(folder / ENTITIES)
+    with open_private(folder / MARKER) as marker:
+        marker.write(json.dumps({"bank": bank.id}) + "\n")
     entities = bank.entities()
     names = page_names(entities)
     documents = {document.id: document for document in bank.documents()}
     for entity in entities:
-        with (folder / ENTITIES / f"{names[entity.id]}.md").open("w", encoding="utf-8") as page:
+        with open_private(folder / ENTITIES / f"{names[entity.id]}.md") as page:
             page.writelines(line + "\n" for line in _page(bank, entity, names, documents))
-    with (folder / OTHER).open("w", encoding="utf-8") as page:
+    with open_private(folder / OTHER) as page:
         page.write("# Other facts\n\nThey mention nothing that has a page.\n\n")
         for facts in bank.facts():
             for fact in facts:
                 if fact.retired_at is None and not set(fact.entity_ids) & names.keys():
                     page.write(_bullet(fact, names, bank, documents) + "\n")
-    with (folder / INDEX).open("w", encoding="utf-8") as page:
+    with open_private(folder / INDEX) as page:
         page.write(f"# {_inline(bank.id)}\n\n| entity | type | mentions |\n| --- | --- | ---: |\n")
         for entity in entities:
             link = _link(names[entity.id], entity.name, in_table=True)

@@ -8,21 +8,21 @@ from datetime import datetime
 from typing import Unpack
 from uuid import uuid4
 
+from perdure.arguments import MentalModelArguments, MentalModelChangeArguments
 from perdure.domain.bank import check_bank_id
 from perdure.domain.filter import TagsMatch, read_tags
 from perdure.domain.mental_model import (
-    DEFAULT_TOKENS,
     MentalModel,
+    MentalModelChanges,
     MentalModelMatch,
+    MentalModelOptions,
     MentalModelVersion,
     RefreshMode,
     RefreshPreview,
-    RefreshTrigger,
 )
 from perdure.domain.operation import Operation
 from perdure.domain.verb import READ, WRITE, BankIn, verb
 from perdure.errors import Conflict, InvalidInput
-from perdure.options import MentalModelFields
 from perdure.ports.store import Transaction
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.mental_models.due import due_by_schedule
@@ -41,7 +41,6 @@ from perdure.reflect.mental_models.search import match_mental_models
 
 SubmitRefresh = Callable[[str, str, RefreshMode | None, datetime | None], Operation]
 """Submit a refresh of a bank's model in a mode, at the earliest at a moment."""
-CHANGEABLE = ("name", "source_query", "max_tokens", "tags", "trigger")
 STRICT = {TagsMatch.ANY: TagsMatch.ANY_STRICT, TagsMatch.ALL: TagsMatch.ALL_STRICT}
 """A listing by tags holds what carries them; a recall also what carries none."""
 
@@ -99,22 +98,18 @@ class MentalModels:
         source_query: str,
         *,
         model_id: str | None = None,
-        tags: Sequence[str] = (),
-        max_tokens: int = DEFAULT_TOKENS,
-        trigger: RefreshTrigger | Mapping[str, object] | None = None,
+        **options: Unpack[MentalModelArguments],
     ) -> tuple[MentalModel, Operation]:
         """Create a document that answers a standing question from memory; the operation writes it for the first time."""
-        fields = {
-            "id": model_id, "name": name, "source_query": source_query, "tags": tags, "max_tokens": max_tokens,
-            "trigger": trigger,
-        }  # fmt: skip
+        fields = {"id": model_id, "name": name, "source_query": source_query}
+        fields |= MentalModelOptions.read(options).given()
         model = new_model(check_bank_id(bank), fields, self._clock())
         with self._store.transaction(bank) as tx:
             insert_model(tx, model)
         return model, self.refresh(bank, model.id)
 
     @verb(WRITE)
-    def update(self, bank: str, model_id: str, **changes: Unpack[MentalModelFields]) -> MentalModel:
+    def update(self, bank: str, model_id: str, **changes: Unpack[MentalModelChangeArguments]) -> MentalModel:
         """Change settings of a model. A trigger is replaced whole; a new question waits for the next refresh."""
         with self._store.transaction(check_bank_id(bank)) as tx:
             changed = changed_model(find_model(tx, model_id), changes, self._clock())
@@ -183,8 +178,7 @@ def new_model(bank: str, fields: Mapping[str, object], now: datetime) -> MentalM
     """A model that was never refreshed; without an id of the caller's it gets one."""
     chosen = dict(fields)
     model_id = chosen.pop("id", None) or f"mm-{uuid4().hex}"
-    trigger = RefreshTrigger.read(chosen.pop("trigger", None))  # type: ignore[arg-type]
-    return MentalModel(id=model_id, bank=bank, trigger=trigger, created_at=now, updated_at=now, **chosen)  # type: ignore[arg-type]
+    return MentalModel(id=model_id, bank=bank, created_at=now, updated_at=now, **chosen)  # type: ignore[arg-type]
 
 
 def insert_model(tx: Transaction, model: MentalModel) -> None:
@@ -196,13 +190,7 @@ def insert_model(tx: Transaction, model: MentalModel) -> None:
 
 def changed_model(model: MentalModel, changes: Mapping[str, object], now: datetime) -> MentalModel:
     """The model with other settings; its content stays until it is refreshed. A trigger is replaced whole."""
-    unknown = next((name for name in changes if name not in CHANGEABLE), None)
-    if unknown is not None:
-        raise InvalidInput(unknown[:80], "one of " + ", ".join(CHANGEABLE))
-    values = dict(changes)
-    if "trigger" in values:
-        values["trigger"] = RefreshTrigger.read(values["trigger"])  # type: ignore[arg-type]
-    return replace(model, **values, updated_at=now)  # type: ignore[arg-type]
+    return replace(model, **MentalModelChanges.read_changes(changes), updated_at=now)
 
 
 def _read_mode(mode: RefreshMode | str | None) -> RefreshMode | None:

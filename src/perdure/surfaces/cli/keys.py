@@ -11,31 +11,36 @@ from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
+from perdure.surfaces.cli.answer import Answer, command, group
 from perdure.surfaces.cli.draw import day, table
-from perdure.surfaces.cli.output import console, emit, tell
-from perdure.surfaces.cli.session import AsJson, Database, Yes, confirm, memory
+from perdure.surfaces.cli.output import console as make_console
+from perdure.surfaces.cli.session import Memory, Yes, confirm
 from perdure.surfaces.keys import EVERY_BANK, ApiKey, create_key, list_keys, revoke_key, rotate_key
 from perdure.surfaces.plain import plain
 
 KeyId = Annotated[str, typer.Argument(metavar="ID", help="Id of the key, as `perdure keys list` shows it")]
-app = typer.Typer(add_completion=False, rich_markup_mode=None, invoke_without_command=True)
+app = group("Create, list, rotate and revoke API keys.")
 
 
-@app.callback()
-def keys(ctx: typer.Context) -> None:
-    """Create, list, rotate and revoke API keys."""
-    if ctx.invoked_subcommand is None:
-        print(ctx.get_help())
-
-
-def _shown(key: ApiKey) -> dict[str, Any]:
+def _plain_key(key: ApiKey) -> dict[str, Any]:
     return {name: value for name, value in plain(key).items() if name != "digest"}
 
 
+def _with_secret(key: ApiKey, secret: str) -> Answer:
+    def show(_: Console) -> None:
+        print(secret)
+        notice = "Keep it: it is stored as a hash and cannot be shown again."
+        make_console(stderr=True).print(notice, style="dim")
+
+    return Answer({**_plain_key(key), "key": secret}, show)
+
+
 @app.command()
+@command(creates=True)
 def create(
+    memory: Memory,
     name: Annotated[str, typer.Option(metavar="TEXT", help="What the key is for")] = "",
-    bank: Annotated[
+    banks: Annotated[
         list[str] | None, typer.Option("--bank", "-b", metavar="BANK", help="Bank it opens; repeatable [all]")
     ] = None,
     scope: Annotated[
@@ -45,54 +50,47 @@ def create(
     days: Annotated[
         int | None, typer.Option("--days", min=1, metavar="N", help="Days that it works [for ever]")
     ] = None,
-    database: Database = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Make a key; its secret is shown this once, and from now on servers let nobody in without a key."""
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
-    with memory(database) as engine:
-        key, secret = create_key(
-            engine,
-            banks=bank or [EVERY_BANK],
-            scopes=scope or ["read", "write"],
-            name=name,
-            expires_at=expires_at,
-        )
-    _show_secret(key, secret, as_json)
+    scopes = scope or ["read", "write"]
+    return _with_secret(
+        *create_key(memory, banks=banks or [EVERY_BANK], scopes=scopes, name=name, expires_at=expires_at)
+    )
 
 
 @app.command()
+@command
 def rotate(
     key: KeyId,
+    memory: Memory,
     keep: Annotated[
         int, typer.Option("--keep", min=0, metavar="HOURS", help="Hours that the old secret works on [0]")
     ] = 0,
-    database: Database = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Make a key that opens the same, and take the old one out of use."""
-    with memory(database, must_exist=True) as engine:
-        new, secret = rotate_key(engine, key, keep=timedelta(hours=keep))
-    _show_secret(new, secret, as_json)
-
-
-def _show_secret(key: ApiKey, secret: str, as_json: bool) -> None:
-    if as_json:
-        emit({**_shown(key), "key": secret})
-        return
-    print(secret)
-    console(stderr=True).print("[dim]Keep it: it is stored as a hash and cannot be shown again.[/]")
+    return _with_secret(*rotate_key(memory, key, keep=timedelta(hours=keep)))
 
 
 @app.command("list")
-def list_(database: Database = None, as_json: AsJson = False) -> None:
+@command
+def list_(memory: Memory) -> Answer:
     """List the keys, without their secrets."""
-    with memory(database, must_exist=True) as engine:
-        every = list_keys(engine)
-    tell(as_json, {"keys": [_shown(key) for key in every]}, lambda shown: draw_keys(shown, every))
+    keys = list_keys(memory)
+    return Answer({"keys": [_plain_key(key) for key in keys]}, lambda console: draw_keys(console, keys))
+
+
+@app.command()
+@command
+def revoke(key: KeyId, memory: Memory, yes: Yes = False) -> Answer:
+    """Take a key out of use; running servers notice within a second, and stay closed when it was the last."""
+    confirm(f"Revoke the key {key}?", yes)
+    revoke_key(memory, key)
+    return Answer({"revoked": key}, f"revoked {key}")
 
 
 def draw_keys(console: Console, keys: Sequence[ApiKey]) -> None:
+    """Draw the keys with what they open and when they were used."""
     if not keys:
         console.print(Text("no keys", style="dim"))
         return
@@ -104,17 +102,3 @@ def draw_keys(console: Console, keys: Sequence[ApiKey]) -> None:
         moments = (key.created_at, key.expires_at, key.last_used_at)
         drawn.add_row(key.id, Text(key.name), Text(", ".join(key.banks)), scopes, *map(day, moments))
     console.print(drawn)
-
-
-@app.command()
-def revoke(
-    key: KeyId,
-    yes: Yes = False,
-    database: Database = None,
-    as_json: AsJson = False,
-) -> None:
-    """Take a key out of use; running servers notice within a second, and stay closed when it was the last."""
-    with memory(database, must_exist=True) as engine:
-        confirm(f"Revoke the key {key}?", yes)
-        revoke_key(engine, key)
-    tell(as_json, {"revoked": key}, f"revoked {key}")

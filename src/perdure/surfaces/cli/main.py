@@ -25,24 +25,24 @@ ENTRIES = (
     Entry(MEMORY, "recall", "recall:recall", "What memory holds on a question, best first"),
     Entry(MEMORY, "context", "recall:context", "A recall as text with citations, for a prompt"),
     Entry(MEMORY, "reflect", "recall:reflect", "An answer that cites the facts it rests on"),
-    Entry(MEMORY, "forget", "forget:forget", "Erase a fact, document, entity or bank for good"),
+    Entry(MEMORY, "forget", "recall:forget", "Erase a fact, document, entity or bank for good"),
     Entry(
         THINK,
         "mental-models",
-        "mental_models:app",
+        "resources:mental_models",
         "Standing questions and the documents that answer them",
     ),
-    Entry(THINK, "knowledge", "knowledge:app", "Folders and pages over mental models"),
-    Entry(THINK, "directives", "directives:app", "Rules of a bank for every reflect"),
-    Entry(INSIDE, "banks", "banks:banks", "List banks, show one, or set its name and mission"),
-    Entry(INSIDE, "facts", "facts:facts", "List facts, or show one in full"),
-    Entry(INSIDE, "entities", "facts:entities", "People, places and things, most mentioned first"),
-    Entry(INSIDE, "timeline", "facts:timeline", "Facts in the order in which they happened"),
-    Entry(INSIDE, "history", "facts:history", "Every value that a subject's relation ever had"),
-    Entry(INSIDE, "opinions", "opinions:opinions", "What the bank believes, surest first"),
-    Entry(INSIDE, "opinion", "opinions:opinion", "One opinion, its evidence and its curve"),
-    Entry(INSIDE, "stats", "banks:stats", "Counts of what a bank holds"),
-    Entry(INSIDE, "operations", "operations:operations", "Background work: list, wait, cancel, retry"),
+    Entry(THINK, "knowledge", "resources:knowledge", "Folders and pages over mental models"),
+    Entry(THINK, "directives", "resources:directives", "Rules of a bank for every reflect"),
+    Entry(INSIDE, "banks", "inside:banks", "List banks, show one, or set its name and mission"),
+    Entry(INSIDE, "facts", "inside:facts", "List facts, or show one in full"),
+    Entry(INSIDE, "entities", "inside:entities", "People, places and things, most mentioned first"),
+    Entry(INSIDE, "timeline", "inside:timeline", "Facts in the order in which they happened"),
+    Entry(INSIDE, "history", "inside:history", "Every value that a subject's relation ever had"),
+    Entry(INSIDE, "opinions", "thinking:opinions", "What the bank believes, surest first"),
+    Entry(INSIDE, "opinion", "thinking:opinion", "One opinion, its evidence and its curve"),
+    Entry(INSIDE, "stats", "inside:stats", "Counts of what a bank holds"),
+    Entry(INSIDE, "operations", "thinking:operations", "Background work: list, wait, cancel, retry"),
     Entry(
         THINK, "consolidate", "thinking:consolidate", "Form observations, questions and notes of what is new"
     ),
@@ -53,13 +53,13 @@ ENTRIES = (
     Entry(SERVE, "serve", "serve:serve", "Serve REST and MCP over HTTP"),
     Entry(SERVE, "mcp", "serve:mcp", "Serve MCP, over stdio unless --http is given"),
     Entry(SERVE, "keys", "keys:app", "Create, list and revoke API keys"),
-    Entry(CARE, "export", "transfer:export", "Write a bank as JSON lines, a vault, a graph or an archive"),
+    Entry(CARE, "export", "care:export", "Write a bank as JSON lines, a vault, a graph or an archive"),
     Entry(CARE, "import", "imports:import_", "Import chats, notes, transcripts, mails or another memory"),
     Entry(CARE, "database", "database:app", "Copy banks to another database"),
-    Entry(CARE, "reembed", "transfer:reembed", "Change a bank over to the configured embedder"),
-    Entry(CARE, "verify", "verify:verify", "Check everything stored for damage, and mend it"),
-    Entry(CARE, "backup", "backup:backup", "Write a checked copy of the database while it is in use"),
-    Entry(CARE, "restore", "backup:restore", "Put a backup in the place of the database"),
+    Entry(CARE, "reembed", "care:reembed", "Change a bank over to the configured embedder"),
+    Entry(CARE, "verify", "care:verify", "Check everything stored for damage, and mend it"),
+    Entry(CARE, "backup", "care:backup", "Write a checked copy of the database while it is in use"),
+    Entry(CARE, "restore", "care:restore", "Put a backup in the place of the database"),
     Entry(CARE, "doctor", "doctor:doctor", "Check database, models, extras and speed"),
     Entry(CARE, "models", "config:models", "The models Perdure knows and where each was found"),
     Entry(CARE, "costs", "llm:costs", "What language models cost, by day and operation"),
@@ -98,7 +98,10 @@ class _Root(TyperGroup):
         return None if entry is None else entry.stub()
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the real command, loaded now."""
+        """Return the real command, loaded now; for an unknown name, all are there to suggest one."""
+        if find_entry(args[0]) is None:
+            for known in every_entry():
+                self.add_command(known.stub())
         name, _, rest = super().resolve_command(ctx, args)
         entry = find_entry(str(name))
         assert entry is not None

@@ -1,89 +1,98 @@
-"""`perdure recall`, `perdure context` and `perdure reflect`."""
+"""`perdure recall`, `context`, `reflect` and `forget`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from perdure.domain.recall import Recollection
+from perdure.domain.filter import Filter
+from perdure.forget.options import Target
 from perdure.recall.options import PromptOptions, RecallOptions
 from perdure.reflect.options import ReflectOptions
 from perdure.surfaces.cli import exits
+from perdure.surfaces.cli.answer import Answer, command
+from perdure.surfaces.cli.draw import plural
 from perdure.surfaces.cli.draw_recall import CUT_SHOWN, draw_explained, draw_recall, draw_reflection
-from perdure.surfaces.cli.options import with_options
-from perdure.surfaces.cli.output import harmless, tell
-from perdure.surfaces.cli.session import DEFAULT_BANK, AsJson, BankName, Database, read_text, reading
+from perdure.surfaces.cli.output import harmless
+from perdure.surfaces.cli.session import Memory, Yes, confirm, read_text
 from perdure.surfaces.plain import plain_recall, plain_reflection
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads standard input")]
 
 
-@with_options(RecallOptions)
-def recall(
-    query: Question,
-    bank: BankName = DEFAULT_BANK,
-    *,
-    options: RecallOptions,
-    database: Database = None,
-    as_json: AsJson = False,
-) -> None:
-    """What memory holds on a question, best first, within a token budget."""
-    with reading(database, bank) as engine:
-        result = engine.recall(bank, read_text(query), **options.given())
-        cut = result.cut[:CUT_SHOWN] if options.explain and not as_json else ()
-        left_out = {candidate.fact_id: engine.facts.get(bank, candidate.fact_id).text for candidate in cut}
-    tell(
-        as_json,
-        {"bank": bank, **plain_recall(result)},
-        lambda shown: (
-            draw_explained(shown, result, left_out) if options.explain else draw_recall(shown, result)
-        ),
-    )
-    _leave(result.recollections)
+@command(options=RecallOptions)
+def recall(query: Question, bank: str, memory: Memory, options: RecallOptions) -> Answer:
+    """Return what memory holds on a question, best first, within a token budget."""
+    result = memory.recall(bank, read_text(query), **options.given())
+    value = {"bank": bank, **plain_recall(result)}
+    code = exits.OK if result.recollections else exits.NOTHING_RECALLED
+    if not options.explain:
+        return Answer(value, lambda console: draw_recall(console, result), code)
+    left_out = [candidate.fact_id for candidate in result.cut[:CUT_SHOWN]]
+    texts = {fact.id: fact.text for fact in memory.facts.get_many(bank, left_out)}
+    return Answer(value, lambda console: draw_explained(console, result, texts), code)
 
 
-def _leave(recollections: Sequence[Recollection]) -> None:
-    if not recollections:
-        raise typer.Exit(exits.NOTHING_RECALLED)
-
-
-@with_options(PromptOptions, without=("chunks", "entities", "explain"))
-def context(
-    query: Question,
-    bank: BankName = DEFAULT_BANK,
-    *,
-    options: PromptOptions,
-    database: Database = None,
-    as_json: AsJson = False,
-) -> None:
-    """What probably helps as a fenced text with citations, ready to paste into a prompt; all of it within --max-tokens."""
-    with reading(database, bank) as engine:
-        result = engine.recall(bank, read_text(query), **options.given() | {"precision": options.precision})
+@command(options=PromptOptions, without=("chunks", "entities", "explain"))
+def context(query: Question, bank: str, memory: Memory, options: PromptOptions) -> Answer:
+    """Return what probably helps as a fenced text with citations, for a prompt; all of it within --max-tokens."""
+    asked = options.given() | {"precision": options.precision}
+    result = memory.recall(bank, read_text(query), **asked)
     prompt = result.fit_prompt()
     value = {
         "bank": bank, "query": result.query.text, "evidence": result.evidence.value, "context": prompt.text,
         "tokens": prompt.tokens, "abstained": result.abstained, "abstained_because": result.abstained_because,
     }  # fmt: skip
-    tell(as_json, value, lambda _: print(harmless(prompt.text)) if prompt.text else None)
-    if result.abstained and not as_json:
-        typer.echo(f"nothing: {result.abstained_because}", err=True)
-    _leave(result.recollections[: prompt.shown])
+
+    def show(_: object) -> None:
+        if prompt.text:
+            print(harmless(prompt.text))
+        if result.abstained:
+            typer.echo(f"nothing: {result.abstained_because}", err=True)
+
+    shown = result.recollections[: prompt.shown]
+    return Answer(value, show, exits.OK if shown else exits.NOTHING_RECALLED)
 
 
-@with_options(ReflectOptions, without=("chunks", "entities", "precision", "limit"))
-def reflect(
-    query: Question,
-    bank: BankName = DEFAULT_BANK,
-    *,
-    options: ReflectOptions,
-    database: Database = None,
-    as_json: AsJson = False,
-) -> None:
-    """A short answer and sentences that cite the facts they rest on, or that memory holds none."""
-    with reading(database, bank) as engine:
-        answer = engine.reflect(bank, read_text(query), **options.given())
-    value = {"bank": bank, **plain_reflection(answer)}
-    tell(as_json, value, lambda shown: draw_reflection(shown, answer, explain=options.explain))
-    _leave(answer.based_on)
+@command(options=ReflectOptions, without=("chunks", "entities", "precision", "limit"))
+def reflect(query: Question, bank: str, memory: Memory, options: ReflectOptions) -> Answer:
+    """Return a short answer and sentences that cite the facts they rest on, or that memory holds none."""
+    answer = memory.reflect(bank, read_text(query), **options.given())
+    return Answer(
+        {"bank": bank, **plain_reflection(answer)},
+        lambda console: draw_reflection(console, answer, explain=options.explain),
+        exits.OK if answer.based_on else exits.NOTHING_RECALLED,
+    )
+
+
+@command(options=Target)
+def forget(bank: str, memory: Memory, options: Target, yes: Yes = False) -> Answer:
+    """Erase a fact, a document, an entity or a whole bank for good: text, vectors and traces."""
+    if options.fact_id is not None:
+        what = f"the fact “{memory.facts.get(bank, options.fact_id).text}”"
+    elif options.document_id is not None:
+        memory.documents.get(bank, options.document_id)
+        where = Filter(
+            document_ids=frozenset({options.document_id}), include_closed=True, include_expired=True
+        )
+        count = memory.facts.list(bank, where=where, limit=1).total
+        what = f"the document {options.document_id} with {plural(count, 'fact')}"
+    elif options.entity_id is not None:
+        named = memory.entities.get(bank, options.entity_id)
+        what = f"the entity {named.name} ({named.mentions} mentions; its facts stay)"
+        options = replace(options, entity_id=named.id)
+    else:
+        what = f"the whole bank {bank} with {memory.banks.stats(bank).facts} facts"
+    confirm(f"Erase {what} for good?", yes)
+    forgotten = memory.forget(bank, **options.given())
+    line = f"forgotten: {plural(forgotten.facts, 'fact')}"
+    if forgotten.traces == "pending":
+        line += "; traces are still to be cleared, which the next command goes on with:"
+        line += "".join(f"\n- {one}" for one in forgotten.pending)
+    value = {
+        "bank": bank, "forgotten_facts": forgotten.facts, "traces": forgotten.traces,
+        "keys_destroyed": forgotten.keys_destroyed, "pending": forgotten.pending,
+    }  # fmt: skip
+    return Answer(value, line)

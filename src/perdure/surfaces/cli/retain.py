@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -14,22 +14,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from perdure.domain.item import FellBack, PassedOver, RetainResult
-from perdure.domain.time import parse_instant
+from perdure.domain.item import PassedOver, RetainResult, UpdateMode
 from perdure.errors import InvalidInput
 from perdure.ports.import_source import ChatReading
+from perdure.retain.options import RetainOptions
+from perdure.surfaces.cli import session
+from perdure.surfaces.cli.answer import Answer, command
 from perdure.surfaces.cli.draw import plural
-from perdure.surfaces.cli.output import console, tell
-from perdure.surfaces.cli.session import (
-    DEFAULT_BANK,
-    AsJson,
-    BankName,
-    Database,
-    Tags,
-    filled,
-    memory,
-    read_stdin,
-)
+from perdure.surfaces.cli.output import console
+from perdure.surfaces.cli.session import Database, filled, read_stdin
 from perdure.surfaces.cli.sources import read_sources
 
 FORMS = ("auto", "text", "chat")
@@ -40,6 +33,7 @@ _PLACE = re.compile(r"content\[(\d+)\]")
 Advance = Callable[[int, str], None]
 
 
+@command(options=RetainOptions)
 def retain(
     sources: Annotated[
         list[str] | None,
@@ -48,27 +42,15 @@ def retain(
             help="Texts, files (text, HTML, PDF, DOCX, code), folders, chat exports; - or nothing reads standard input",
         ),
     ] = None,
-    bank: BankName = DEFAULT_BANK,
-    document_id: Annotated[
-        str | None, typer.Option(metavar="ID", help="Document: again replaces it", callback=filled)
-    ] = None,
+    *,
+    bank: str,
+    options: RetainOptions,
     append: Annotated[
         bool, typer.Option("--append", help="Add to the document instead of replacing it")
     ] = False,
-    timestamp: Annotated[
-        str | None,
-        typer.Option("--timestamp", "-t", metavar="TIME", help="When it was said [now; files: modified]"),
-    ] = None,
-    speaker: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who says the text", callback=filled)
-    ] = None,
     user: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the user in chat exports", callback=filled)
     ] = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the document")] = None,
-    context: Annotated[str | None, typer.Option(metavar="TEXT", help="What the text is about")] = None,
-    tags: Tags = None,
-    metadata: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="May be repeated")] = None,
     form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="auto, text or chat")] = "auto",
     exclude: Annotated[
         list[str] | None,
@@ -78,33 +60,30 @@ def retain(
         bool, typer.Option("--text", help="Take the sources as texts, never as paths")
     ] = False,
     database: Database = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Remember texts, standard input, files, folders or chat exports."""
     if form not in FORMS:
         raise InvalidInput("--format", "one of " + ", ".join(FORMS), form)
     chosen = sources or ["-"]
     stdin = read_stdin() if "-" in chosen else None
     collected = read_sources(chosen, stdin, form, as_text, exclude or ())
-    shared = {
-        "timestamp": parse_instant(timestamp, "--timestamp"), "speaker": speaker, "title": title, "context": context,
-        "tags": tags, "metadata": read_pairs(metadata), "document_id": document_id,
-    }  # fmt: skip
+    shared = options.given()
     readings = [_with(reading, shared, user) for reading in collected.readings]
     if not readings:
         raise InvalidInput("sources", "at least one readable text", list(chosen))
-    if document_id is not None and len(readings) > 1:
+    if options.document_id is not None and len(readings) > 1:
         raise InvalidInput("--document-id", "a single document", f"{len(readings)} documents")
-    with memory(database) as engine, _bar(readings, as_json) as advance:
+    mode = UpdateMode.APPEND if append else UpdateMode.REPLACE
+    with session.memory(database) as memory, _bar(readings) as advance:
         results = []
         passed_over: list[PassedOver] = []
         for batch in batches(readings):
             advance(0, batch[0].name)
             items = [item for reading in batch for item in reading.items]
-            results.append(engine.retain(bank, items, update_mode="append" if append else "replace"))
+            results.append(memory.retain(bank, items, update_mode=mode))
             passed_over += name_places(results[-1].passed_over, batch)
             advance(sum(reading.characters for reading in batch), batch[-1].name)
-    _tell(bank, results, collected.skipped, passed_over, as_json)
+    return _answer(bank, results, collected.skipped, passed_over)
 
 
 def name_places(passed_over: Sequence[PassedOver], batch: Sequence[ChatReading]) -> list[PassedOver]:
@@ -118,19 +97,9 @@ def name_places(passed_over: Sequence[PassedOver], batch: Sequence[ChatReading])
     return placed
 
 
-def read_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:
-    """KEY=VALUE options as a mapping."""
-    if not pairs:
-        return None
-    for pair in pairs:
-        if not pair.partition("=")[0].strip() or "=" not in pair:
-            raise InvalidInput("--metadata", "KEY=VALUE", pair)
-    return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
-
-
 def _with(reading: ChatReading, shared: dict[str, Any], user: str | None) -> ChatReading:
-    """Options win over what the source says, but a chat keeps its own speakers."""
-    options = {key: value for key, value in shared.items() if value is not None}
+    """Return a reading in which options win over what the source says; a chat keeps its own speakers."""
+    options = dict(shared)
     speaker = options.pop("speaker", None)
     items = []
     for item in reading.items:
@@ -154,7 +123,7 @@ def batches(readings: Sequence[ChatReading]) -> Iterator[list[ChatReading]]:
 
 
 @contextmanager
-def _bar(readings: Sequence[ChatReading], quiet: bool) -> Iterator[Advance]:
+def _bar(readings: Sequence[ChatReading]) -> Iterator[Advance]:
     shown = console(stderr=True)
     columns = (
         TextColumn("retain"),
@@ -163,21 +132,23 @@ def _bar(readings: Sequence[ChatReading], quiet: bool) -> Iterator[Advance]:
         TimeElapsedColumn(),
         TextColumn("{task.fields[at]}"),
     )
-    with Progress(*columns, console=shown, transient=True, disable=quiet or not shown.is_terminal) as bar:
+    with Progress(*columns, console=shown, transient=True, disable=not shown.is_terminal) as bar:
         task = bar.add_task("retain", total=sum(reading.characters for reading in readings), at="")
         yield lambda count, at: bar.update(task, advance=count, at=at[-40:])
 
 
-def _tell(
+def _answer(
     bank: str,
     results: Sequence[RetainResult],
     skipped: Sequence[tuple[str, str]],
     passed_over: Sequence[PassedOver],
-    as_json: bool,
-) -> None:
+) -> Answer:
+    document_ids = [name for result in results for name in result.document_ids]
+    fact_ids = [name for result in results for name in result.fact_ids]
+    fell_back = [one for result in results for one in result.fell_back]
     totals = {
-        "documents": len({name for result in results for name in result.document_ids}),
-        "facts": sum(len(result.fact_ids) for result in results),
+        "documents": len(set(document_ids)),
+        "facts": len(fact_ids),
         "merged": sum(len(result.merged) for result in results),
         "superseded": sum(len(result.superseded) for result in results),
         "retired": sum(len(result.retired) for result in results),
@@ -188,50 +159,35 @@ def _tell(
     value = {
         "bank": bank,
         **totals,
-        "document_ids": [name for result in results for name in result.document_ids],
-        "fact_ids": [name for result in results for name in result.fact_ids],
+        "document_ids": document_ids,
+        "fact_ids": fact_ids,
         "skipped": [{"file": file, "reason": reason} for file, reason in skipped],
-        "passed_over": [{"path": one.path, "reason": one.reason} for one in passed_over],
-        "fell_back": [asdict(one) for result in results for one in result.fell_back],
+        "passed_over": passed_over,
+        "fell_back": fell_back,
     }
-    fell_back = [one for result in results for one in result.fell_back]
-    tell(as_json, value, lambda shown: draw_retained(shown, bank, totals, skipped, passed_over, fell_back))
-
-
-def draw_retained(
-    console: Console,
-    bank: str,
-    totals: Mapping[str, int],
-    skipped: Sequence[tuple[str, str]],
-    passed_over: Sequence[PassedOver] = (),
-    fell_back: Sequence[FellBack] = (),
-) -> None:
-    head = Text(plural(totals["facts"], "new fact"), style="bold green")
-    head.append(f" from {plural(totals['documents'], 'document')} in bank {bank}", style="default")
-    console.print(head)
-    rest = [
-        f"{totals[name]:,} {name}"
-        for name in ("merged", "superseded", "retired", "unchanged")
-        if totals[name]
-    ]
-    rest += [plural(totals["entities"], "entity", "entities"), plural(totals["links"], "link")]
-    console.print(Text(" · ".join(rest), style="dim"))
-    for file, reason in skipped:
-        console.print(Text(f"skipped {file}: {reason}", style="yellow"))
-    for one in passed_over[:MOST_PASSED_OVER]:
-        console.print(Text(f"passed over {one.path}: {one.reason}", style="yellow"))
+    warnings = [f"skipped {file}: {reason}" for file, reason in skipped]
+    warnings += [f"passed over {one.path}: {one.reason}" for one in passed_over[:MOST_PASSED_OVER]]
     if len(passed_over) > MOST_PASSED_OVER:
-        console.print(
-            Text(f"and {len(passed_over) - MOST_PASSED_OVER:,} more; --json lists them", style="yellow")
-        )
-    for reason, count in _turns_by_reason(fell_back).items():
-        console.print(
-            Text(f"{plural(count, 'turn')} read without the language model: {reason}", style="yellow")
-        )
-
-
-def _turns_by_reason(fell_back: Sequence[FellBack]) -> Counter[str]:
+        warnings.append(f"and {len(passed_over) - MOST_PASSED_OVER:,} more; --json lists them")
     turns: Counter[str] = Counter()
     for one in fell_back:
         turns[one.reason] += one.turns
-    return turns
+    warnings += [
+        f"{plural(count, 'turn')} read without the language model: {reason}"
+        for reason, count in turns.items()
+    ]
+    return Answer(value, lambda shown: draw_retained(shown, bank, totals, warnings))
+
+
+def draw_retained(shown: Console, bank: str, totals: Mapping[str, int], warnings: Sequence[str]) -> None:
+    """Draw what became of the texts, and below it what was not remembered."""
+    head = Text(plural(totals["facts"], "new fact"), style="bold green")
+    shown.print(
+        head.append(f" from {plural(totals['documents'], 'document')} in bank {bank}", style="default")
+    )
+    changes = ("merged", "superseded", "retired", "unchanged")
+    rest = [f"{totals[name]:,} {name}" for name in changes if totals[name]]
+    rest += [plural(totals["entities"], "entity", "entities"), plural(totals["links"], "link")]
+    shown.print(Text(" · ".join(rest), style="dim"))
+    for warning in warnings:
+        shown.print(Text(warning, style="yellow"))

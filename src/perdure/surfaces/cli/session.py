@@ -19,6 +19,10 @@ if TYPE_CHECKING:  # a command's help loads neither
     from perdure.engine import Perdure
     from perdure.settings import Settings
 
+    Memory = Perdure
+else:
+    Memory = Any
+
 DEFAULT_BANK = "default"
 
 

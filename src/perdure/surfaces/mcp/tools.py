@@ -17,7 +17,7 @@ from perdure.engine import Perdure
 from perdure.errors import InvalidInput
 from perdure.recall.options import PromptOptions
 from perdure.reflect.options import ReflectOptions
-from perdure.surfaces.fields import Names
+from perdure.retain.options import RetainOptions
 from perdure.surfaces.mcp.results import (
     NOTHING_FITS,
     CorrectOutput,
@@ -84,19 +84,7 @@ class Tools:
                 description="What to remember, in full sentences with names and dates; or chat messages, each with role and content"
             ),
         ],
-        timestamp: Annotated[
-            str | None, Field(description="When it was said, ISO 8601; now if left out")
-        ] = None,
-        speaker: Annotated[
-            str | None, Field(description="Who said it; 'I' in the text means this person")
-        ] = None,
-        context: Annotated[
-            str | None, Field(description="What it is about, such as a project's name")
-        ] = None,
-        document_id: Annotated[
-            str | None, Field(min_length=1, description="Name of the source; the same name again replaces it")
-        ] = None,
-        tags: Annotated[Names | None, Field(description="Tags to find the facts by")] = None,
+        options: RetainOptions = RetainOptions(),
         bank: BankName = None,
     ) -> Reply[RetainOutput]:
         """Remember something for later conversations: facts, decisions, preferences, events.
@@ -109,10 +97,7 @@ class Tools:
         if size > MAX_CONTENT_CHARACTERS:
             expected = f"at most {MAX_CONTENT_CHARACTERS} characters; send it in parts"
             raise InvalidInput("content", expected, size)
-        done = self._engine.retain(
-            chosen, content, timestamp=timestamp, speaker=speaker, context=context, document_id=document_id,
-            tags=tags,
-        )  # fmt: skip
+        done = self._engine.retain(chosen, content, **options.given())
         output = retained(done, self._engine.facts.get_many(chosen, done.fact_ids))
         return Reply(told_retain(output), output)
 

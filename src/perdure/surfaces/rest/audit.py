@@ -67,7 +67,7 @@ class Audited:
 
 
 def _outlined(body: bytes, size: int) -> dict[str, object]:
-    """A JSON body without its texts; of any other its size."""
+    """Return a JSON body without its texts; of any other its size."""
     if not size:
         return {}
     if size <= MAX_BODY:

@@ -91,7 +91,7 @@ def plain_error(
     headers: Mapping[str, str] | None = None,
     fields: Mapping[str, object] | None = None,
 ) -> JSONResponse:
-    """The one form of all errors."""
+    """Return the one form of all errors."""
     error: dict[str, object] = {"code": code, "message": message}
     if fields is not None:
         error["fields"] = fields
@@ -113,7 +113,7 @@ async def _perdure_error(_: Request, error: Exception) -> JSONResponse:
 
 
 def answer_error(error: PerdureError, fields: Mapping[str, object] | None = None) -> JSONResponse:
-    """The answer that tells of an error; `fields` are what it says beside its message, for clients that raise it again."""
+    """Return the answer that tells of an error; `fields` are what it says beside its message, for clients that raise it again."""
     status = _status(error)
     headers = {}
     if isinstance(error, errors.Busy):

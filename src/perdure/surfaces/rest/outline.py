@@ -30,7 +30,7 @@ _OF_STEP = (
 
 
 def outline(result: object) -> object:
-    """The outline of a recall or a reflection, to be written as JSON."""
+    """Return the outline of a recall or a reflection, to be written as JSON."""
     if isinstance(result, RecallResult):
         return _recall(result)
     if isinstance(result, Reflection):
@@ -51,7 +51,7 @@ def _recall(result: RecallResult) -> dict[str, object]:
 
 
 def _place(one: Recollection) -> dict[str, object]:
-    """A recollection without its fact."""
+    """Return a recollection without its fact."""
     named = _fields(one, ("citation", "score", "relevance", "evidence", "notes"))
     return {"fact_id": one.fact.id, **named}
 

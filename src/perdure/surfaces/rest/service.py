@@ -62,7 +62,7 @@ class Service:
 
 
 async def _service(request: Request) -> Service:
-    """A coroutine, because FastAPI runs plain functions on a thread of their own."""
+    """Return the service. A coroutine, because FastAPI runs plain functions on a thread of their own."""
     service = request.app.state.service
     assert isinstance(service, Service)
     return service
@@ -72,7 +72,7 @@ Serving = Annotated[Service, Depends(_service)]
 
 
 async def _departure(request: Request) -> AsyncIterator[Callable[[], bool]]:
-    """Looks now and then whether the client is still there, while the request is served."""
+    """Look now and then whether the client is still there, while the request is served."""
     left = threading.Event()
 
     async def watch() -> None:
@@ -108,7 +108,7 @@ class Resource(APIRouter):
 
 
 def on_worker(work: Callable[..., Answer], *, lane: Lane = "read") -> Handler:
-    """A handler that works, and writes its answer, on a worker thread; it has an argument `service`."""
+    """Return a handler that works, and writes its answer, on a worker thread; it has an argument `service`."""
 
     @functools.wraps(work)
     async def handler(**arguments: Any) -> Response:
@@ -124,14 +124,14 @@ on_recall_worker = functools.partial(on_worker, lane="recall")
 
 
 def reply(answer: Answer, status: int = 200) -> Response:
-    """The answer as JSON. Bodies were checked when they were made, so FastAPI need not check them again."""
+    """Return the answer as JSON. Bodies were checked when they were made, so FastAPI need not check them again."""
     if isinstance(answer, Response):
         return answer
     return Response(to_json(answer, inf_nan_mode="null"), status, media_type="application/json")
 
 
 async def identify(request: Request) -> Caller:
-    """The caller whom the gate let in; without the gate nobody is."""
+    """Return the caller whom the gate let in; without the gate there is none."""
     return Caller(request.scope[KEY])
 
 
@@ -141,7 +141,7 @@ BankId = Annotated[str, Path(max_length=128, pattern=f"^{_EDGE}({_INNER}*{_EDGE}
 
 
 def require(caller: Caller, scope: Scope, bank: str) -> str:
-    """The bank; raises unless the caller may do this with it."""
+    """Return the bank; raise unless the caller may do this with it."""
     if not caller.may(scope, bank):
         raise Forbidden(f"the key has no {scope.value} access to this bank")
     client = CLIENT.get()

@@ -22,6 +22,7 @@ from perdure.surfaces.audit import ACTION
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.rest.errors import answer_error
 from perdure.surfaces.rest.outline import outline
+from perdure.surfaces.rest.schema import verbs_document
 from perdure.surfaces.rest.service import BankId, Known, Resource, Service, Serving, require
 from perdure.verbs import REFUSALS, VERBS, Verb
 
@@ -41,17 +42,23 @@ async def greet(service: Serving, caller: Known) -> Response:
     return Response(to_json(told), media_type="application/json")
 
 
+@router.get("/openapi.json", operation_id="describe_verbs", include_in_schema=False)
+async def describe_verbs(caller: Known) -> Response:
+    """Return the OpenAPI document of the verbs."""
+    return Response(to_json(verbs_document()), media_type="application/json")
+
+
 @router.post("/banks/{bank_id}/{verb}", operation_id="call_verb_of_bank", include_in_schema=False)
 async def call_of_bank(
     request: Request, service: Serving, caller: Known, bank_id: BankId, verb: str
 ) -> Response:
-    """A verb of one bank."""
+    """Call a verb of one bank."""
     return await _answered(request, service, caller, verb, bank_id)
 
 
 @router.post("/{verb}", operation_id="call_verb", include_in_schema=False)
 async def call(request: Request, service: Serving, caller: Known, verb: str) -> Response:
-    """A verb of no bank, or of all."""
+    """Call a verb of no bank, or of all."""
     return await _answered(request, service, caller, verb, None)
 
 
@@ -62,7 +69,7 @@ async def _answered(
     name: str,
     bank: str | None,
 ) -> Response:
-    """The answer of a verb, or its error with everything that the client needs to raise it again."""
+    """Answer a verb, or its error with everything that the client needs to raise it again."""
     request.scope[ACTION] = ""
     try:
         verb = _find_verb(name, bank)
@@ -118,7 +125,7 @@ def _asks_for_outline(request: Request, verb: Verb) -> bool:
 def _carry_out(
     service: Service, caller: Caller, verb: Verb, bank: str | None, body: bytes, is_outline: bool
 ) -> bytes:
-    """Runs on a thread of the verb's lane."""
+    """Carry a verb out, on a thread of its lane."""
     if verb.name == "banks.restore":
         assert bank is not None
         return encode_result(service.engine.banks.restore(bank, _lines(body)))
@@ -160,7 +167,7 @@ def _lines(body: bytes) -> Iterator[str]:
 
 
 def _check_target(caller: Caller, bank: str | None, arguments: dict[str, Any]) -> None:
-    """A clone is a bank of its own: the key must open it too."""
+    """Raise unless the key opens the target of a clone, which is a bank of its own."""
     require(caller, Scope.ADMIN, check_bank_id(arguments["target"]))
 
 
@@ -170,7 +177,7 @@ def _check_record(caller: Caller, bank: str | None, arguments: dict[str, Any]) -
 
 
 def _check_wait(caller: Caller, bank: str | None, arguments: dict[str, Any]) -> None:
-    """A thread of a lane is not for waiting; clients ask again."""
+    """Refuse to wait: a thread of a lane is not for waiting, and clients ask again."""
     if arguments.get("wait") is not None:
         raise InvalidInput("wait", "nothing, over HTTP: ask again", arguments["wait"])
 
@@ -183,7 +190,7 @@ _CHECKS: dict[str, Callable[[Caller, str | None, dict[str, Any]], None]] = {
 
 
 async def _streamed(service: Service, bank: str) -> Response:
-    """The lines of an export, so many per turn on a thread; the last line counts them, so that a cut is seen."""
+    """Return the lines of an export, so many per turn on a thread; the last line counts them, so that a cut is seen."""
     lines = await service.workers.run(service.engine.banks.export, bank)
     first = await service.workers.run(lambda: list(islice(lines, LINES)))
 

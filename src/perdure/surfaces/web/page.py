@@ -55,7 +55,7 @@ IMPORT = re.compile(r'^(?:import|export)\b[^;]*?\bfrom "(\.[^"]+)";', re.MULTILI
 
 @router.get("/")
 async def index(request: Request) -> Response:
-    """The page."""
+    """Return the page."""
     tag = f'"{VERSION}"'
     headers = {**HEADERS, "ETag": tag, "Cache-Control": "no-cache"}
     if request.headers.get("If-None-Match") == tag:
@@ -115,7 +115,7 @@ def _version(contents: Mapping[str, bytes]) -> str:
 
 
 def imported(contents: Mapping[str, bytes], module: str) -> list[str]:
-    """What a module imports, and what that imports, in the order in which they are met."""
+    """Return what a module imports, and what that imports, in the order in which they are met."""
     reached: list[str] = []
     waiting = [module]
     while waiting:
@@ -129,7 +129,7 @@ def imported(contents: Mapping[str, bytes], module: str) -> list[str]:
 
 
 def _with_addresses(contents: Mapping[str, bytes], version: str) -> bytes:
-    """The page, with its files under their version and the modules that it begins with announced."""
+    """Return the page, with its files under their version and the modules that it begins with announced."""
     preloads = [f'<link rel="modulepreload" href="{PAGE}{name}" />' for name in imported(contents, FIRST)]
     text = contents["index.html"].decode().replace(MODULES, "\n    ".join(preloads))
     return text.replace(f'="{PAGE}', f'="{PAGE}{version}/').encode()

@@ -68,7 +68,7 @@ class Change:
 
 
 def install_into(file: ConfigFile) -> Change:
-    """The file with Perdure's entries, each once."""
+    """Return the file with Perdure's entries, each once."""
     before = _read(file.path)
     if file.format == "script":
         if before is not None and not before.startswith(_OWN_SCRIPT):
@@ -92,7 +92,7 @@ def install_into(file: ConfigFile) -> Change:
 
 
 def remove_from(file: ConfigFile) -> Change:
-    """The file without Perdure's entries; None in its place when nothing else is left in it."""
+    """Return the file without Perdure's entries; None in its place when nothing else is left in it."""
     before = _read(file.path)
     if before is None:
         return Change(path=file.path, before=None, after=None)
@@ -143,7 +143,7 @@ def _has_windows_lines(text: str) -> bool:
 
 
 def _as_before(text: str, before: str | None) -> str:
-    """The text with line ends as the file had them; a new file ends with one."""
+    """Return the text with line ends as the file had them; a new file ends with one."""
     if before is None or not before.strip():
         return text if text.endswith("\n") else f"{text}\n"
     return text.replace("\n", "\r\n") if _has_windows_lines(before) else text

@@ -6,14 +6,12 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from perdure.contrib.assistants.settings import config_folder
 
 Format = Literal["json", "jsonc", "toml", "script"]
-Hooks = Mapping[str, Mapping[str, object]]
-"""Event of the host -> the entry in its list."""
 START_MATCHER = "startup|resume|clear|compact|fork"
 SERVER = "perdure"
 
@@ -35,12 +33,12 @@ class Launch:
         return {"PERDURE_ASSISTANT_FOLDER": self.folder} if self.folder else {}
 
     def server(self, **more: object) -> dict[str, object]:
-        """An entry of a server in the usual form."""
+        """Return an entry of a server in the usual form."""
         entry: dict[str, object] = {**more, "command": self.program, "args": self.server_arguments}
         return {**entry, "env": self.environment} if self.folder else entry
 
     def hook(self, event: str, host: str) -> str:
-        """The command line of a hook, for a shell."""
+        """Return the command line of a hook, for a shell."""
         words = [self.program, "hook", event, "--host", host]
         return shlex.join([*words, "--folder", self.folder] if self.folder else words)
 
@@ -61,22 +59,46 @@ class ConfigFile:
     """The whole file, where it is Perdure's alone."""
 
 
+Files = Callable[[Launch], list[ConfigFile]]
+"""How Perdure is started -> the files to change."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assistant:
     """An assistant that Perdure can be installed into."""
 
     name: str
     title: str
-    user_files: Callable[[Launch], list[ConfigFile]]
-    project_files: Callable[[Launch], list[ConfigFile]] | None = None
+    user_files: Files
+    project_files: Files | None = None
     """Paths below the project's folder; None where it keeps nothing there that Perdure needs."""
     note: str = ""
     """What its user has to do or to know."""
 
 
-def _events(launch: Launch, host: str, names: Mapping[str, str]) -> dict[str, str]:
-    """Event of the host -> command line."""
-    return {name: launch.hook(event, host) for name, event in names.items()}
+def _servers(path: str, entry: object, *, under: str = "mcpServers", format: Format = "json") -> ConfigFile:  # noqa: A002
+    return ConfigFile(path=path, format=format, members={(under, SERVER): entry})
+
+
+def _hooks(
+    path: str,
+    launch: Launch,
+    host: str,
+    events: Mapping[str, str],
+    entry: Callable[[str], Mapping[str, object]],
+    *,
+    under: str = "hooks",
+    versioned: bool = False,
+) -> ConfigFile:
+    """Return a file of hooks: event of the host -> the event of `perdure hook`; `entry` wraps a command line."""
+    lists: dict[tuple[str, ...], Mapping[str, object]] = {
+        (under, name): entry(launch.hook(event, host)) for name, event in events.items()
+    }
+    return ConfigFile(path=path, format="json", required={("version",): 1} if versioned else {}, lists=lists)
+
+
+def _command(line: str) -> Mapping[str, object]:
+    return {"type": "command", "command": line, "timeout": 5}
 
 
 CLAUDE_EVENTS = {
@@ -89,18 +111,18 @@ CLAUDE_EVENTS = {
 
 
 def claude_hooks(launch: Launch, host: str) -> dict[tuple[str, ...], Mapping[str, object]]:
-    """The hooks of Claude Code and Codex; `SessionEnd` has one second there."""
+    """Return the hooks of Claude Code and Codex; `SessionEnd` has one second there."""
     lists: dict[tuple[str, ...], Mapping[str, object]] = {}
-    for name, command in _events(launch, host, CLAUDE_EVENTS).items():
-        entry = {"type": "command", "command": command, "timeout": 1 if name == "SessionEnd" else 5}
+    for name, event in CLAUDE_EVENTS.items():
+        entry = {**_command(launch.hook(event, host)), "timeout": 1 if name == "SessionEnd" else 5}
         matcher = {"matcher": START_MATCHER} if name == "SessionStart" else {}
         lists["hooks", name] = {**matcher, "hooks": [entry]}
     return lists
 
 
-def _claude(config: str, settings: str) -> Callable[[Launch], list[ConfigFile]]:
+def _claude(config: str, settings: str) -> Files:
     return lambda launch: [
-        ConfigFile(path=config, format="json", members={("mcpServers", SERVER): launch.server()}),
+        _servers(config, launch.server()),
         ConfigFile(path=settings, format="json", lists=claude_hooks(launch, "claude-code")),
     ]
 
@@ -112,129 +134,88 @@ def _claude_user(launch: Launch) -> list[ConfigFile]:
     return _claude(config, os.path.join(folder, "settings.json"))(launch)
 
 
-def _codex(folder: str) -> Callable[[Launch], list[ConfigFile]]:
+def _codex(folder: str) -> Files:
+    config, hooks = os.path.join(folder, "config.toml"), os.path.join(folder, "hooks.json")
     return lambda launch: [
-        ConfigFile(
-            path=os.path.join(folder, "config.toml"),
-            format="toml",
-            members={("mcp_servers", SERVER): launch.server()},
-        ),
-        ConfigFile(
-            path=os.path.join(folder, "hooks.json"), format="json", lists=claude_hooks(launch, "codex")
-        ),
+        _servers(config, launch.server(), under="mcp_servers", format="toml"),
+        ConfigFile(path=hooks, format="json", lists=claude_hooks(launch, "codex")),
     ]
 
 
-def _cursor(folder: str) -> Callable[[Launch], list[ConfigFile]]:
+def _cursor(folder: str) -> Files:
+    servers, hooks = os.path.join(folder, "mcp.json"), os.path.join(folder, "hooks.json")
     events = {"sessionStart": "session-start", "beforeSubmitPrompt": "prompt", "stop": "stop"}
+
+    def entry(line: str) -> Mapping[str, object]:
+        return {"command": line, "timeout": 5}
+
     return lambda launch: [
-        ConfigFile(
-            path=os.path.join(folder, "mcp.json"),
-            format="json",
-            members={("mcpServers", SERVER): launch.server()},
-        ),
-        ConfigFile(
-            path=os.path.join(folder, "hooks.json"),
-            format="json",
-            required={("version",): 1},
-            lists={
-                ("hooks", name): {"command": command, "timeout": 5}
-                for name, command in _events(launch, "cursor", events).items()
-            },
-        ),
+        _servers(servers, launch.server()),
+        _hooks(hooks, launch, "cursor", events, entry, versioned=True),
     ]
 
 
-def _vscode(servers: str, hooks: str) -> Callable[[Launch], list[ConfigFile]]:
+def _vscode(servers: str, hooks: str) -> Files:
+    file = os.path.join(hooks, "perdure-vscode.json")
     events = {"SessionStart": "session-start", "UserPromptSubmit": "prompt", "Stop": "stop"}
     return lambda launch: [
-        ConfigFile(path=servers, format="jsonc", members={("servers", SERVER): launch.server(type="stdio")}),
-        ConfigFile(
-            path=os.path.join(hooks, "perdure-vscode.json"),
-            format="json",
-            lists={
-                ("hooks", name): {"type": "command", "command": command, "timeout": 5}
-                for name, command in _events(launch, "vscode", events).items()
-            },
-        ),
+        _servers(servers, launch.server(type="stdio"), under="servers", format="jsonc"),
+        _hooks(file, launch, "vscode", events, _command),
     ]
 
 
 def _vscode_user(launch: Launch) -> list[ConfigFile]:
-    return _vscode(
-        os.path.join(_application_folder("Code"), "User", "mcp.json"), os.path.expanduser("~/.copilot/hooks")
-    )(launch)
+    servers = os.path.join(_application_folder("Code"), "User", "mcp.json")
+    return _vscode(servers, os.path.expanduser("~/.copilot/hooks"))(launch)
 
 
 def _copilot_hooks(launch: Launch, folder: str) -> ConfigFile:
     events = {"sessionStart": "session-start", "userPromptTransformed": "prompt", "agentStop": "stop"}
-    return ConfigFile(
-        path=os.path.join(folder, "perdure.json"),
-        format="json",
-        required={("version",): 1},
-        lists={
-            ("hooks", name): {"type": "command", "bash": command, "powershell": command, "timeoutSec": 5}
-            for name, command in _events(launch, "copilot", events).items()
-        },
-    )
+
+    def entry(line: str) -> Mapping[str, object]:
+        return {"type": "command", "bash": line, "powershell": line, "timeoutSec": 5}
+
+    return _hooks(os.path.join(folder, "perdure.json"), launch, "copilot", events, entry, versioned=True)
 
 
 def _copilot_user(launch: Launch) -> list[ConfigFile]:
     folder = os.path.expanduser("~/.copilot")
-    servers = ConfigFile(
-        path=os.path.join(folder, "mcp-config.json"),
-        format="json",
-        members={("mcpServers", SERVER): launch.server(type="local") | {"tools": ["*"]}},
-    )
-    return [servers, _copilot_hooks(launch, os.path.join(folder, "hooks"))]
+    entry = launch.server(type="local") | {"tools": ["*"]}
+    return [
+        _servers(os.path.join(folder, "mcp-config.json"), entry),
+        _copilot_hooks(launch, os.path.join(folder, "hooks")),
+    ]
 
 
-def _antigravity(folder: str) -> Callable[[Launch], list[ConfigFile]]:
+def _antigravity(launch: Launch, folder: str) -> list[ConfigFile]:
+    hooks = os.path.join(folder, "hooks.json")
     events = {"PreInvocation": "prompt", "Stop": "stop"}
-    return lambda launch: [
-        ConfigFile(
-            path=os.path.join(folder, "mcp_config.json"),
-            format="json",
-            members={("mcpServers", SERVER): launch.server()},
-        ),
-        ConfigFile(
-            path=os.path.join(folder, "hooks.json"),
-            format="json",
-            lists={
-                ("perdure", name): {"type": "command", "command": command, "timeout": 5}
-                for name, command in _events(launch, "antigravity", events).items()
-            },
-        ),
+    return [
+        _servers(os.path.join(folder, "mcp_config.json"), launch.server()),
+        _hooks(hooks, launch, "antigravity", events, _command, under="perdure"),
     ]
 
 
-def _gemini_cli(folder: str) -> Callable[[Launch], list[ConfigFile]]:
+def _gemini_cli(launch: Launch, folder: str) -> ConfigFile:
     events = {"SessionStart": "session-start", "BeforeAgent": "prompt", "AfterAgent": "stop"}
-    return lambda launch: [
-        ConfigFile(
-            path=os.path.join(folder, "settings.json"),
-            format="jsonc",
-            members={("mcpServers", SERVER): launch.server()},
-            lists={
-                ("hooks", name): {
-                    "hooks": [{"type": "command", "name": SERVER, "command": command, "timeout": 5000}]
-                }
-                for name, command in _events(launch, "gemini-cli", events).items()
-            },
-        )
-    ]
+
+    def entry(line: str) -> Mapping[str, object]:
+        return {"hooks": [{"type": "command", "name": SERVER, "command": line, "timeout": 5000}]}
+
+    file = _hooks(os.path.join(folder, "settings.json"), launch, "gemini-cli", events, entry)
+    return replace(file, format="jsonc", members={("mcpServers", SERVER): launch.server()})
 
 
 def _gemini_user(launch: Launch) -> list[ConfigFile]:
     folder = os.path.expanduser("~/.gemini")
-    return [*_antigravity(os.path.join(folder, "config"))(launch), *_gemini_cli(folder)(launch)]
+    return [*_antigravity(launch, os.path.join(folder, "config")), _gemini_cli(launch, folder)]
 
 
 def _gemini_project(launch: Launch) -> list[ConfigFile]:
-    return [*_antigravity(".agents")(launch), *_gemini_cli(".gemini")(launch)]
+    return [*_antigravity(launch, ".agents"), _gemini_cli(launch, ".gemini")]
 
 
-def _opencode(config: str, plugins: str) -> Callable[[Launch], list[ConfigFile]]:
+def _opencode(config: str, plugins: str) -> Files:
     def files(launch: Launch) -> list[ConfigFile]:
         entry: dict[str, object] = {
             "type": "local",
@@ -246,7 +227,7 @@ def _opencode(config: str, plugins: str) -> Callable[[Launch], list[ConfigFile]]
         with_comments = f"{config}c"
         path = with_comments if os.path.exists(with_comments) else config
         return [
-            ConfigFile(path=path, format="jsonc", members={("mcp", SERVER): entry}),
+            _servers(path, entry, under="mcp", format="jsonc"),
             ConfigFile(
                 path=os.path.join(plugins, "perdure.js"), format="script", script=opencode_plugin(launch)
             ),
@@ -261,7 +242,7 @@ def _opencode_user(launch: Launch) -> list[ConfigFile]:
 
 
 def opencode_plugin(launch: Launch) -> str:
-    """The plugin that calls the hooks from opencode."""
+    """Return the plugin that calls the hooks from opencode."""
     with open(os.path.join(os.path.dirname(__file__), "opencode_plugin.js"), encoding="utf-8") as file:
         text = file.read()
     arguments = ["--host", "opencode", *(["--folder", launch.folder] if launch.folder else [])]
@@ -274,10 +255,8 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _zed(path: str) -> Callable[[Launch], list[ConfigFile]]:
-    return lambda launch: [
-        ConfigFile(path=path, format="jsonc", members={("context_servers", SERVER): launch.server()})
-    ]
+def _zed(path: str) -> Files:
+    return lambda launch: [_servers(path, launch.server(), under="context_servers", format="jsonc")]
 
 
 def _zed_user(launch: Launch) -> list[ConfigFile]:

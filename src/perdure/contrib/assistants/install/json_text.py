@@ -59,7 +59,7 @@ class JsonText:
         self._root = self._parse()
 
     def get(self, path: Path) -> object:
-        """The value at a path; None where there is none."""
+        """Return the value at a path; None where there is none."""
         node = self._find(path)
         return None if node is None else node.value
 
@@ -265,5 +265,5 @@ class JsonText:
 
 
 def _indented(value: object, unit: str, indent: str) -> str:
-    """A value over several lines, each behind the first with the indentation before it."""
+    """Return a value over several lines, each behind the first with the indentation before it."""
     return json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", f"\n{indent}")

@@ -17,7 +17,7 @@ Value = str | list[str] | int | bool | Mapping[str, str]
 
 
 def put_table(text: str, name: str, path: Sequence[str], values: Mapping[str, Value]) -> str:
-    """The text with a table of these values; other keys of such a table, and tables below it, stay."""
+    """Return the text with a table of these values; other keys of such a table, and tables below it, stay."""
     before = _read(text, name)
     present = _table(before, path)
     merged = {**(present or {}), **values}
@@ -39,7 +39,7 @@ def put_table(text: str, name: str, path: Sequence[str], values: Mapping[str, Va
 
 
 def drop_table(text: str, name: str, path: Sequence[str]) -> str:
-    """The text without a table and the tables below it."""
+    """Return the text without a table and the tables below it."""
     before = _read(text, name)
     if _table(before, path) is None:
         return text
@@ -51,7 +51,7 @@ def drop_table(text: str, name: str, path: Sequence[str]) -> str:
 
 
 def table(text: str, name: str, path: Sequence[str]) -> Mapping[str, object] | None:
-    """The table as it is; None where there is none."""
+    """Return the table as it is; None where there is none."""
     return _table(_read(text, name), path)
 
 
@@ -90,7 +90,7 @@ def _is_line_of(line: str, values: Mapping[str, Value]) -> bool:
 
 
 def _written(value: Value) -> str:
-    """A value as TOML, which writes texts, numbers and lists of them as JSON does."""
+    """Return a value as TOML, which writes texts, numbers and lists of them as JSON does."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key} = {json.dumps(text)}" for key, text in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False)

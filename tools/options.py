@@ -1,0 +1,80 @@
+"""The page docs/options.md: the options of the verbs on every surface, written from their declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from perdure.domain.options import FlatOption, Option, Options, Surface, flat_options, options_of
+from perdure.manage.options import FactListOptions
+from perdure.recall.options import RecallOptions
+from perdure.reflect.options import ConsolidateOptions, ReflectOptions
+from perdure.retain.options import RetainLaterOptions, RetainOptions
+from perdure.surfaces.cli.options import flags
+
+HEAD = """# Options of the verbs
+
+Every option is declared once, so that it has the same name, default and meaning in [Python](python.md), over [REST](rest.md), on the
+[command line](cli.md) and for [assistants](mcp.md). Where an object has several options (`include`, `hints`), the command line and
+MCP take them one by one. Written by `python -m tools.generate` from the declarations.
+"""
+VERBS: tuple[tuple[str, str, type[Options], type[Options] | None], ...] = (
+    ("recall", "`recall` and `prompt`", RecallOptions, None),
+    ("reflect", "`reflect`: those of `recall`, and", ReflectOptions, RecallOptions),
+    ("retain", "`retain`", RetainOptions, None),
+    ("retain_later", "`retain_later`: those of `retain`, and", RetainLaterOptions, RetainOptions),
+    ("consolidate", "`consolidate`", ConsolidateOptions, None),
+    ("facts.list", "`facts.list`", FactListOptions, None),
+)
+"""(verb, heading, options, those that are in another table)"""
+ON_COMMAND_LINE = frozenset({"recall", "reflect", "retain", "facts.list"})
+FOR_ASSISTANTS = frozenset({"recall", "reflect", "retain"})
+
+
+def options_page() -> str:
+    """Return the text of the page."""
+    return "\n".join([HEAD, *(line for verb in VERBS for line in _table(*verb))])
+
+
+def _table(verb: str, heading: str, kind: type[Options], base: type[Options] | None) -> Iterator[str]:
+    shown = set() if base is None else {one.name for one in options_of(base)}
+    yield f"## {heading}\n"
+    yield "| option | default | what it does | command line | MCP |"
+    yield "| --- | --- | --- | --- | --- |"
+    for option in options_of(kind):
+        if option.name in shown:
+            continue
+        parts = (
+            [FlatOption(one.name, one, option.name) for one in options_of(option.group, Surface.PYTHON)]
+            if option.group
+            else []
+        )
+        yield _row(verb, kind, FlatOption(option.name, option), option.name)
+        for part in parts:
+            yield _row(verb, kind, part, f"{option.name}.{part.name}")
+    yield ""
+
+
+def _row(verb: str, kind: type[Options], one: FlatOption, name: str) -> str:
+    on = {
+        surface: {(flat.group, flat.option.name): flat for flat in flat_options(kind, surface)}
+        for surface in (Surface.CLI, Surface.MCP)
+    }
+    place = (one.group, one.option.name)
+    flag = assistant = ""
+    if verb in ON_COMMAND_LINE and place in on[Surface.CLI]:
+        flag = ", ".join(f"`{flag}`" for flag in flags(on[Surface.CLI][place]))
+    if verb in FOR_ASSISTANTS and place in on[Surface.MCP]:
+        assistant = f"`{on[Surface.MCP][place].name}`"
+    description = one.option.description.rstrip(".").replace("|", "\\|")
+    return f"| `{name}` | {_default(one.option)} | {description} | {flag} | {assistant} |"
+
+
+def _default(option: Option) -> str:
+    if (
+        option.group is not None
+        or not isinstance(option.default, bool | int | float | str)
+        or option.default == ""
+    ):
+        return ""
+    return f"`{option.default.value if isinstance(option.default, StrEnum) else option.default}`"
