@@ -113,10 +113,8 @@ class Candidate:
     """The cross-encoder's raw scores, one per view of the passage; empty when it did not read it."""
     rerank: float | None = None
     """The highest of the logits, through the sigmoid."""
-    read: float | None = None
-    """The reader's relevance, a logit; None if it was not read."""
     answers: float | None = None
-    """The reader's probability that it answers the question."""
+    """The reader's probability that it answers the question; None when it did not read it."""
     span: str = ""
     """The words that would answer."""
     meaning: str = ""
