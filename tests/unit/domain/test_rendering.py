@@ -118,4 +118,4 @@ def test_a_fact_that_is_over_says_until_when_and_what_came_then() -> None:
     shown = str(Recollection(fact=old, score=0.5, citation=1, notes=(ending(old, None),)))
     assert shown.endswith("(until 2026-04-02)")
     planned = Recollection(fact=dated(at(4, 16), flags=(PLANNED,)), score=0.5, citation=1)
-    assert str(planned).endswith("(2026-04-16, planned)")
+    assert str(planned).endswith("[2026-04-16; planned]")
