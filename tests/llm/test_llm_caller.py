@@ -21,8 +21,8 @@ from perdure.errors import (
     LlmRefused,
     Unavailable,
 )
+from perdure.llm.answer import expect
 from perdure.llm.caller import Caller, Purpose
-from perdure.llm.expected import expect
 from perdure.llm.ledger import Ledger, read_costs
 from perdure.llm.limits import CallRules, DayCaps, MinuteLimiter
 from perdure.ports.llm import ChatMessage, Finish, LlmReply, LlmRequest, TokenUsage

@@ -20,8 +20,8 @@ from perdure.errors import (
     LlmBusy,
     LlmCapReached,
 )
+from perdure.llm.answer import expect
 from perdure.llm.caller import Caller, Purpose
-from perdure.llm.expected import expect
 from perdure.llm.ledger import read_costs
 from perdure.ports.llm import ChatMessage, TokenUsage
 from perdure.stores.sqlite.store import SqliteStore

@@ -78,7 +78,7 @@ def copy_fact(store: MemoryStore, fact_id: str) -> Fact:
 def test_a_later_version_and_vectors_of_another_size_are_refused(memory: Memory) -> None:
     bodies = exported(memory)
     with pytest.raises(InvalidInput, match="version"):
-        import_bank(MemoryStore(), "b", as_lines([bodies[0] | {"version": 5}]))
+        import_bank(MemoryStore(), "b", as_lines([bodies[0] | {"version": 2}]))
     for model in ({"name": "m", "dimensions": 3}, None):
         store = MemoryStore()
         with pytest.raises(InvalidInput, match="line"):

@@ -114,10 +114,12 @@ def test_entities_are_merged_and_split(memory: Memory) -> None:
     memory.retain("It is Ann Lee who paints.", entities=["Ann Lee"])
     with memory.store.reading("b") as reading:
         ids = {keyed.entity.name: keyed.entity.id for keyed in reading.entities()}
-    merged = Entities(memory.components).merge("b", ids["Ann Lee"], ids["Annie"])
+    merged = Entities(memory.components, lambda bank, entity_id: None).merge(
+        "b", ids["Ann Lee"], ids["Annie"]
+    )
     assert (merged.aliases, merged.mentions) == (("Annie",), 2)
     assert memory.fact(fact_id).entities == ("Ann Lee",)
-    parted = Entities(memory.components).split("b", merged.id, "Annie")
+    parted = Entities(memory.components, lambda bank, entity_id: None).split("b", merged.id, "Annie")
     assert memory.fact(fact_id).entity_ids == (parted.id,)
     with memory.store.reading("b") as reading:
         assert sorted(keyed.entity.name for keyed in reading.entities()) == ["Ann Lee", "Annie"]

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from perdure.domain.recall import Evidence
-from perdure.domain.signals import FactSignals, QuestionSignals
+from perdure.domain.recall import Evidence, FactSignals, QuestionSignals
 from perdure.recall.evidence import (
     Calibration,
     answer_features,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.domain.fact import Fact
-from perdure.domain.ranking import ranking_fields
+from perdure.domain.fact import Fact, ranking_fields
 from perdure.domain.recall import Candidate, ChannelRank
 from perdure.recall.blend import blend_relevance, cheap_strengths
 from perdure.recall.coverage import rerank_for_coverage

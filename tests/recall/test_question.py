@@ -14,7 +14,7 @@ import pytest
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Entity
 from perdure.domain.filter import Filter
-from perdure.domain.trace import Trace
+from perdure.domain.recall import Trace
 from perdure.errors import StoreError
 from perdure.models.tokens import token_counter
 from perdure.ports.embedder import Matrix, Vector

@@ -7,8 +7,7 @@ from math import tanh
 
 import pytest
 
-from perdure.domain.fact import Fact, FactType
-from perdure.domain.ranking import RankingFields, ranking_fields
+from perdure.domain.fact import Fact, FactType, RankingFields, ranking_fields
 from perdure.domain.recall import Budget, Candidate, Hit, Query
 from perdure.domain.time import Window
 from perdure.recall.budget import BudgetPlan
