@@ -67,7 +67,7 @@ _FIELD_TYPES: dict[type[object], Mapping[str, object]] = {}
 
 
 def read_field(name: str, of_type: object, value: object) -> object:
-    """The value of a field; raises InvalidInput naming the field when it is of another type."""
+    """Return the value of a field; raise InvalidInput naming the field when it is of another type."""
     form = _FORMS[of_type]
     try:
         read = form.read(value)
