@@ -151,11 +151,11 @@ EXPORT = (
     [
         ("page.html", lambda: PAGE.encode(), ["Ann moved to Oslo in March"], ["secret", "Home", "Cookies", "color"]),
         ("a.pdf", lambda: small_pdf(["Ann moved to Oslo in March 2023."], title="Notes"), ["Ann moved to Oslo in March 2023."], ["%PDF"]),
-        ("a.eml", lambda: MAIL, ["Ann Smith moved to Oslo yesterday."], ["Utrecht", "wrote", "--"]),
+        ("a.eml", lambda: MAIL, ["I moved to Oslo yesterday."], ["Utrecht", "wrote", "--"]),
         ("a.py", lambda: b"# Ben wrote this in 2021\ndef load(): ...\n", ["```python"], []),
         ("plan.svg", lambda: b"<svg><title>Lund office</title><text>Ann sits at desk 4.</text><style>b{}</style></svg>",
          ["Ann sits at desk 4."], ["{}"]),
-        ("chat.txt", lambda: EXPORT.encode(), ["Ann Lind adopted a cat", "Ann Lind moved to Malmo yesterday"], ["Media"]),
+        ("chat.txt", lambda: EXPORT.encode(), ["I adopted a cat", "I moved to Malmo yesterday"], ["Media"]),
         ("a.csv", lambda: b"name,city\nAnn,Oslo\n", ["name: Ann; city: Oslo"], []),
     ],
 )  # fmt: skip

@@ -70,7 +70,7 @@ def test_an_empty_recall_puts_nothing_into_a_prompt() -> None:
 def test_printing_a_recall_shows_score_text_date_and_what_was_missing() -> None:
     lines = str(_result("Maya works\n at Lumen.")).splitlines()
     assert lines[0] == "1 recollection for 'Where does Maya work?': evidence strong, 12 tokens, 42 ms"
-    assert lines[1] == "[1] 0.90  Maya works at Lumen.  (2024-03-02)"
+    assert lines[1] == "[1] 0.90  2024-03-02 Maya works at Lumen."
     assert lines[2] == "degraded: reranker: no reranker is configured"
 
 
@@ -118,4 +118,4 @@ def test_a_fact_that_is_over_says_until_when_and_what_came_then() -> None:
     shown = str(Recollection(fact=old, score=0.5, citation=1, notes=(ending(old, None),)))
     assert shown.endswith("(until 2026-04-02)")
     planned = Recollection(fact=dated(at(4, 16), flags=(PLANNED,)), score=0.5, citation=1)
-    assert str(planned).endswith("(2026-04-16, planned)")
+    assert str(planned).endswith("[2026-04-16; planned]")

@@ -125,7 +125,7 @@ def test_what_happened_is_not_undone_by_the_end_of_its_cause() -> None:
 def test_an_opinion_is_doubtful_when_a_support_of_it_was_taken_back() -> None:
     bank = Thinking()
     bank.say(1, "I prefer tea.")
-    (second,) = bank.say(2, "I love tea with milk.")
+    (second,) = bank.say(2, "I love tea.")
     bank.engine.facts.invalidate(BANK, second)
     (one,) = bank.engine.recall(BANK, "tea", types=["opinion"])
-    assert one.doubt == "rests on “I love tea with milk”, which was wrong"
+    assert one.doubt == "rests on “I love tea”, which was wrong"

@@ -98,7 +98,7 @@ def test_a_day_tells_what_happened_and_what_changed(memory: Perdure) -> None:
         heading: [line.text for line in lines]
         for heading, lines in memory.notes.get(BANK, "daily/2026-11-17").sections
     }
-    assert told[HAPPENED] == ["I live in Lisbon now."]
+    assert told[HAPPENED] == ['2026-11-17 Ann: "I live in Lisbon now."']
     assert told[CHANGED] == ["I live in Berlin. Until 2026-11-17, then: I live in Lisbon now."]
 
 

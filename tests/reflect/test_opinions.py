@@ -21,7 +21,7 @@ def bank() -> Thinking:
 
 def test_a_stated_preference_is_an_opinion_at_once(bank: Thinking) -> None:
     bank.say(1, "I prefer morning meetings.")
-    assert bank.opinions() == ["Ann: I prefer morning meetings. (c = 0.85)"]
+    assert bank.opinions() == ["I prefer morning meetings. (c = 0.85)"]
 
 
 def test_a_fact_counts_once_however_often_it_is_assessed(bank: Thinking) -> None:
@@ -57,10 +57,10 @@ def test_facts_that_were_in_the_bank_before_an_opinion_count_too(bank: Thinking)
 def test_contradictions_tone_it_down_until_the_opposite_is_surer(bank: Thinking) -> None:
     bank.say(1, "I prefer loud music.")
     bank.say(2, "I hate loud music.")
-    assert bank.opinions() == ["Ann: I prefer loud music, with reservations (c = 0.42)"]
+    assert bank.opinions() == ["I prefer loud music, with reservations (c = 0.42)"]
     bank.say(3, "I really hate loud music.")
-    assert bank.opinions() == ["Ann: I hate loud music, with reservations (c = 0.46)"]
-    assert bank.opinions(day(2)) == ["Ann: I prefer loud music, with reservations (c = 0.42)"]
+    assert bank.opinions() == ["I hate loud music, with reservations (c = 0.46)"]
+    assert bank.opinions(day(2)) == ["I prefer loud music, with reservations (c = 0.42)"]
 
 
 def test_what_is_declared_wrong_leaves_and_what_is_restored_counts_again(bank: Thinking) -> None:
@@ -79,9 +79,9 @@ def test_both_axes_of_time_can_be_asked(bank: Thinking) -> None:
     (against,) = bank.say(5, "I hate tea.")
     bank.now = day(9)
     bank.engine.facts.invalidate(BANK, against)
-    assert bank.opinions() == ["Ann: I prefer tea. (c = 0.85)"]
-    assert bank.opinions(AsOf(known=day(6))) == ["Ann: I prefer tea, with reservations (c = 0.42)"]
-    assert bank.opinions(AsOf(known=day(2))) == ["Ann: I prefer tea. (c = 0.85)"]
+    assert bank.opinions() == ["I prefer tea. (c = 0.85)"]
+    assert bank.opinions(AsOf(known=day(6))) == ["I prefer tea, with reservations (c = 0.42)"]
+    assert bank.opinions(AsOf(known=day(2))) == ["I prefer tea. (c = 0.85)"]
     assert bank.opinions(AsOf(valid=day(0))) == []
 
 
@@ -120,7 +120,7 @@ def test_opinions_of_a_subject_by_name_in_any_case(bank: Thinking) -> None:
     bank.say(1, "I prefer tea.")
     bank.say(1, "I prefer coffee.", "Bob")
     for subject in ("Ann", "ann"):
-        assert [one.statement for one in bank.engine.opinions.list(BANK, subject)] == ["Ann: I prefer tea."]
+        assert [one.statement for one in bank.engine.opinions.list(BANK, subject)] == ["I prefer tea."]
     assert bank.engine.opinions.list(BANK, "Zoe") == []
 
 
@@ -153,8 +153,8 @@ def test_recall_returns_opinions_with_their_confidence_and_wording_of_the_moment
     bank.say(1, "I prefer tea.")
     bank.say(5, "I hate tea.")
     for as_of, text, confidence in (
-        (None, "Ann: I prefer tea, with reservations", 0.425),
-        (day(3), "Ann: I prefer tea.", 0.85),
+        (None, "I prefer tea, with reservations", 0.425),
+        (day(3), "I prefer tea.", 0.85),
     ):
         (one,) = bank.engine.recall(BANK, "What does Ann think of tea?", types=["opinion"], as_of=as_of)
         assert (one.text, one.fact.type, one.fact.confidence) == (
@@ -167,9 +167,7 @@ def test_recall_returns_opinions_with_their_confidence_and_wording_of_the_moment
 
 def test_a_prompt_tells_how_sure_an_opinion_is(bank: Thinking) -> None:
     bank.say(1, "I prefer tea.")
-    assert "Ann: I prefer tea. (opinion, confidence 0.85" in bank.engine.prompt(
-        BANK, "tea", types=["opinion"]
-    )
+    assert "I prefer tea. (opinion, confidence 0.85" in bank.engine.prompt(BANK, "tea", types=["opinion"])
 
 
 def test_opinions_are_found_by_meaning_like_any_fact() -> None:
@@ -201,4 +199,4 @@ def test_the_asynchronous_engine_has_the_same_verbs(bank: Thinking) -> None:
         assert (await memory.opinions.form(BANK)).formed == ()
         return [str(one), str(await memory.opinions.get(BANK, one.id))]
 
-    assert asyncio.run(ask()) == ["Ann: I prefer tea. (c = 0.85)"] * 2
+    assert asyncio.run(ask()) == ["I prefer tea. (c = 0.85)"] * 2

@@ -17,6 +17,7 @@ from perdure import (
 )
 from perdure.reflect.observations.prose import Operation as ProseOperation
 from tests.reflect.loop_kit import Loop
+from tests.reflect.thinking import judge_tastes, mark_beliefs
 from tests.support.scripted_llm import Step
 
 Reply = Callable[[str], Step]
@@ -164,7 +165,7 @@ def test_a_model_that_is_out_of_reach_leaves_the_composed_profile_and_is_named(e
     loop = Consolidating(error)
     tell(loop, *SAID)
     told = loop.run().result or {}
-    assert "lives in Berlin" in loop.profile().text
+    assert "live in Berlin" in loop.profile().text
     assert told["observations_local"]
     assert str(error) in str(told["llm_error"])
 
@@ -198,10 +199,17 @@ def labels(*wishes: tuple[str, str, str]) -> Reply:
     return reply
 
 
+def believe(loop: Consolidating, text: str) -> None:
+    """Tell a statement of a belief, and form opinions."""
+    tell(loop, text)
+    facts = loop.engine.facts.list("b").facts
+    mark_beliefs(loop.engine, "b", [fact.id for fact in facts if fact.text == text])
+    loop.engine.opinions.form("b")
+
+
 def test_a_model_labels_evidence_and_our_formula_moves_the_confidence() -> None:
     loop = Consolidating(labels(("dawn", "morning meetings", "contradicting")))
-    tell(loop, "I prefer morning meetings.")
-    loop.engine.opinions.form("b")
+    believe(loop, "I prefer morning meetings.")
     (before,) = loop.engine.opinions.list("b")
     tell(loop, "Getting up at dawn for calls wears me out.")
     loop.engine.opinions.form("b")
@@ -214,18 +222,15 @@ def test_a_model_labels_evidence_and_our_formula_moves_the_confidence() -> None:
 
 def test_a_neutral_label_adds_no_evidence() -> None:
     loop = Consolidating(labels(("morning", "morning meetings", "neutral")))
-    tell(loop, "I prefer morning meetings.")
-    loop.engine.opinions.form("b")
-    tell(loop, "I hate morning meetings.")
-    loop.engine.opinions.form("b")
-    stated = next(one for one in loop.engine.opinions.list("b") if "prefers" in one.statement)
+    believe(loop, "I prefer morning meetings.")
+    believe(loop, "I hate morning meetings.")
+    stated = next(one for one in loop.engine.opinions.list("b") if "prefer" in one.statement)
     assert len(stated.evidence) == 1
 
 
-def test_where_the_model_fails_the_words_are_read_by_rules() -> None:
+def test_where_the_model_fails_the_judge_decides() -> None:
     loop = Consolidating(LlmRefused("no such model"))
-    tell(loop, "I prefer morning meetings.")
-    loop.engine.opinions.form("b")
-    tell(loop, "I prefer afternoon meetings.")
-    loop.engine.opinions.form("b")
+    judge_tastes(loop.engine)
+    believe(loop, "I prefer morning meetings.")
+    believe(loop, "I hate morning meetings.")
     assert any(len(one.evidence) + len(one.left_out) == 2 for one in loop.engine.opinions.list("b"))

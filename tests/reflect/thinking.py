@@ -74,7 +74,7 @@ class Thinking:
 
     def __init__(self, **components: Any) -> None:
         self.now = START
-        chosen = {"embedder": "none", "reranker": "none", "extractor": "verbatim", **components}
+        chosen = {"embedder": "none", "reranker": "none", "tagger": "rules", **components}
         self.engine = Perdure.open(store=MemoryStore(lambda: self.now), clock=lambda: self.now, **chosen)
         judge_tastes(self.engine)
 

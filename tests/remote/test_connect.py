@@ -37,6 +37,7 @@ from perdure.domain.llm_call import LlmOperation
 from perdure.domain.mental_model import RefreshPreview
 from perdure.surfaces.keys import create_key
 from perdure.verbs import VERBS
+from tests.reflect.thinking import judge_tastes, mark_beliefs
 from tests.support.rest_server import open_quick, running
 
 BANK = "team"
@@ -83,7 +84,7 @@ def fill(memory: Perdure) -> Ids:
         assert memory.operations.get(BANK, one.id, wait=60).finished
     directive = memory.directives.create(BANK, "short", "Answer in one sentence.")
     webhook = memory.webhooks.create(BANK, "http://127.0.0.1:9/hook", secret="s3cret")
-    fact = memory.facts.history(BANK, "Ann")[0]
+    fact = memory.facts.list(BANK).facts[0]
     document = memory.documents.list(BANK)[0].id
     return Ids(
         fact=fact.id,
@@ -112,6 +113,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Perdure, 
         "notes_folder": folder / "notes",
     }
     with open_quick(folder, **options) as engine, running(engine) as url:
+        judge_tastes(engine)
         yield engine, url
 
 

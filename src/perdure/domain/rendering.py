@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable
 from perdure.domain.fact import INSTRUCTION, Fact, FactType
 from perdure.domain.inert import NOTHING_VISIBLE, inert
 from perdure.domain.orders import looks_like_instructions
+from perdure.domain.statement import is_verbatim, occurrence, render_statement
 from perdure.domain.statement import iso_day as iso_day
-from perdure.domain.statement import occurrence, render_statement
 from perdure.domain.statement import one_line as one_line
 
 OPENING = "<recalled_memory>"
@@ -62,6 +62,11 @@ def with_date(text: str, fact: Fact) -> str:
     marks = [when] if when and when.removeprefix("until ").split()[0] not in text else []
     marks += ["planned"] if fact.is_planned and when else []
     return f"{text} [{', '.join(marks)}]" if marks else text
+
+
+def document_line(fact: Fact) -> str:
+    """Return a fact as a line of a document: what was said with speaker and date, other facts as worded, with their time."""
+    return render_statement(fact) if is_verbatim(fact) else with_date(one_line(fact.text), fact)
 
 
 def ending(fact: Fact, replaced_by: Fact | None) -> str:
