@@ -220,7 +220,7 @@ def test_a_transcript_of_another_program_leaves_no_roles_in_facts(memory: Perdur
     memory.retain(BANK, f"[user]\n{FACT}\n\n[assistant]\nI recommend the almond cake.", document_id="run")
     facts = {(fact.speaker, fact.text) for fact in memory.facts.iterate(BANK)}
     assert facts == {
-        ("user", "The user is allergic to peanuts."),
+        ("user", "I am allergic to peanuts."),
         ("assistant", "I recommend the almond cake."),
     }
 
