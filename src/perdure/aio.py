@@ -39,7 +39,6 @@ from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.damage import Verification
 from perdure.domain.directive import Directive
-from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch
 from perdure.domain.imported import ImportProgress, ImportReport
@@ -69,9 +68,9 @@ from perdure.forget.target import Forgotten
 from perdure.jobs.operations import Operations
 from perdure.jobs.runner import JobRunner
 from perdure.manage.audit import AuditLog
-from perdure.manage.backup import Backup
 from perdure.manage.banks import Banks
-from perdure.manage.database import Database
+from perdure.manage.database import Backup, Database
+from perdure.manage.document_history import DocumentEvent
 from perdure.manage.documents import Documents
 from perdure.manage.entities import Entities
 from perdure.manage.exporting import ExportReport

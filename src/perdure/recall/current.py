@@ -20,8 +20,10 @@ from perdure.recall.reading import place_statement
 from perdure.recall.score import multiply_odds
 from perdure.text.relations import is_single_valued, same_value
 
-ANSWERS = 0.5
+ANSWERS = 0.7
 """Probability from which on a statement counts as an answer."""
+NEAR_BEST = 0.1
+"""How far below the surest answer the probability of the current one may be."""
 NEVER_CURRENT = frozenset({"plan", "wish", "unreal", "reported", "past", "question", "request", "none"})
 """Meanings of statements that do not become current by being newer."""
 HEAD = 30
@@ -103,7 +105,8 @@ def order_answers(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> li
     members = [ordered[place] for place in places]
     _read_meanings(run, members)
     bound = query.window.end if query.is_past and query.window is not None else run.where.as_of.valid
-    eligible = [c for c in members if _may_be_current(c, bound)]
+    least = max(c.answers or 0.0 for c in members) - NEAR_BEST
+    eligible = [c for c in members if (c.answers or 0.0) >= least and _may_be_current(c, bound)]
     if not eligible:
         return ordered
     current = max(eligible, key=_said)

@@ -34,16 +34,17 @@ def read_answers(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> lis
     except ModelError as error:
         run.trace.failed("reader", public_message(error))
         return list(pool)
-    blend, gains = recipe.blend, []
+    gains = []
     for candidate, statement, reading in zip(head, statements, readings, strict=True):
-        candidate.read, candidate.answers = reading.relevance, reading.answers
+        candidate.answers = reading.answers
         candidate.span = statement.text[slice(*reading.span)]
         answering = min(max(odds(reading.answers), -MOST_ODDS), MOST_ODDS)
-        gains.append(blend.read * reading.relevance + blend.answers * answering)
+        gains.append(recipe.blend.answers * answering)
     weakest = min(gains, default=0.0)
     gain_of = {candidate.fact_id: gain for candidate, gain in zip(head, gains, strict=True)}
     for candidate in pool:
-        candidate.set_strength((candidate.strength or 0.0) + gain_of.get(candidate.fact_id, weakest))
+        own = recipe.blend.unread * (candidate.strength or 0.0)
+        candidate.set_strength(own + gain_of.get(candidate.fact_id, weakest))
     return sorted(pool, key=lambda c: (-(c.strength or 0.0), c.fact_id))
 
 

@@ -15,12 +15,12 @@ from perdure import Perdure
 from perdure.contrib.hindsight.bodies import Body, Limit, Offset, Page, Tags, TagsMatch, fields_of, iso
 from perdure.contrib.hindsight.clients import StrictClients
 from perdure.contrib.hindsight.listing import Listing
-from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document
 from perdure.domain.filter import Filter, TagLeaf
 from perdure.domain.filter import TagsMatch as Match
 from perdure.domain.observation import SCOPES_RECORD, read_scope_rule
 from perdure.errors import InvalidInput, NotFound
+from perdure.extending import DocumentEvent
 from perdure.surfaces.plugins.rest import Known, ReadBank, Resource, Scope, Serving, WriteBank
 
 router = Resource("Documents", "/v1/default")

@@ -14,8 +14,7 @@ import numpy as np
 from perdure.domain.fact import INSTRUCTION, Fact
 from perdure.domain.item import DATA_ROLES
 from perdure.domain.observation import Clause, is_synthesised
-from perdure.domain.rendering import one_line
-from perdure.domain.statement import render_statement
+from perdure.domain.rendering import document_line, one_line
 from perdure.ports.embedder import Matrix, Vector
 from perdure.text.terms import plain_words
 
@@ -79,7 +78,7 @@ def _clause(text: str, facts: Sequence[Fact]) -> Clause:
 
 
 def _sentence(fact: Fact) -> Clause:
-    text = render_statement(fact)
+    text = document_line(fact)
     return _clause(text if text.endswith((".", "!", "?", "…", "]", '"', "。")) else f"{text}.", [fact])
 
 
