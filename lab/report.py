@@ -192,7 +192,7 @@ def report_perturbations(reader: OnnxReader, scenes: Sequence[Scene]) -> None:
     )
     print("| --- | --- | --- | --- | --- | --- |")
     chosen = [scene for scene in scenes if scene.effects]
-    few = chosen[:: max(1, len(chosen) // 12)]
+    few = chosen[:: max(1, len(chosen) // 5)]
     plain = read_pairs(reader, chosen)
     threshold = threshold_for(
         np.array([reading.closes for pair, reading in plain if pair.effect not in CHANGES]), 0.02
@@ -240,15 +240,19 @@ def main() -> None:
     arguments.add_argument("--work", type=Path, default=Path("/work/lab-run"))
     arguments.add_argument("--split", choices=("dev", "test"), default="dev")
     arguments.add_argument("--teacher", action="store_true", help="next to the twelve-layer cross-encoder")
+    arguments.add_argument("--only", choices=("answers", "meaning", "effect"), default="")
     arguments.add_argument("--perturb", action="store_true")
     arguments.add_argument("--misses", type=int, default=0)
     options = arguments.parse_args()
     reader = OnnxReader(options.reader)
     scenes = [scene for scene in read_scenes(options.work / "scenes.jsonl") if scene.split == options.split]
     print(f"# {reader.name}, {options.split}: {len(scenes)} scenes")
-    report_answers(reader, scenes, Teacher(options.work / "cache") if options.teacher else None)
-    report_meanings(reader, scenes)
-    report_effects(reader, scenes)
+    if options.only in ("", "answers"):
+        report_answers(reader, scenes, Teacher(options.work / "cache-test") if options.teacher else None)
+    if options.only in ("", "meaning"):
+        report_meanings(reader, scenes)
+    if options.only in ("", "effect"):
+        report_effects(reader, scenes)
     if options.perturb:
         report_perturbations(reader, scenes)
     if options.misses and options.split == "dev":
