@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
-from perdure.domain.fact import FactType
+from perdure.domain.fact import FactType, ranking_fields
 from perdure.domain.filter import Filter
-from perdure.domain.ranking import ranking_fields
-from perdure.domain.recall import Candidate
-from perdure.domain.trace import Trace
+from perdure.domain.recall import Candidate, Trace
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.notes import NOTE_PREFIX, Notes

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from perdure.domain.recall import Candidate, Evidence, Precision, Query
-from perdure.domain.signals import QuestionSignals
+from perdure.domain.recall import Candidate, Evidence, Precision, Query, QuestionSignals
 from perdure.recall.components import RecallRun
 from perdure.recall.current import is_over
 from perdure.recall.evidence import Calibrations, Judgement, judge, read_calibrations

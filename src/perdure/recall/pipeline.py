@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from perdure.domain.filter import Filter
-from perdure.domain.recall import Query, RecallResult
-from perdure.domain.trace import Trace
+from perdure.domain.recall import Query, RecallResult, Trace
 from perdure.ports.telemetry import MemoryOperation, RecordText
 from perdure.recall.answer import answer
 from perdure.recall.budget import fit

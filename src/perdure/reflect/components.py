@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
+from perdure.domain.fact import Fact
+from perdure.domain.opinion import EvidenceLabel
 from perdure.ports.clock import Clock
 from perdure.ports.store import Store
 from perdure.recall.components import RecallComponents
@@ -13,7 +16,16 @@ from perdure.retain.components import RetainComponents
 
 if TYPE_CHECKING:
     from perdure.llm.caller import Caller
-    from perdure.reflect.opinions.forming import EvidenceJudge
+
+
+class EvidenceJudge(Protocol):
+    """Judges which facts state a belief, and what facts say of beliefs."""
+
+    def beliefs(self, facts: Sequence[Fact]) -> Sequence[float]:
+        """Return the probability that each fact states a preference, an opinion or a rule of who says it."""
+
+    def labels(self, pairs: Sequence[tuple[str, Fact]]) -> Sequence[EvidenceLabel | None]:
+        """Return the label of each (belief, fact); None where the fact says nothing of the belief."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from perdure.domain.fact import BELIEF, INSTRUCTION, QUESTION, Entity, Fact, FactType
 from perdure.domain.opinion import EvidenceLabel, OpinionEvidence
@@ -23,7 +23,7 @@ from perdure.recall.beliefs import (
     stored_opinions,
     subject_entities,
 )
-from perdure.reflect.components import ReflectComponents
+from perdure.reflect.components import EvidenceJudge, ReflectComponents
 from perdure.reflect.opinions.rows import (
     mentions,
     opinion_fact,
@@ -47,16 +47,6 @@ MAX_ASSESSED = 20
 """Opinions on a subject that a fact is assessed against, the newest first."""
 FACTS_AT_ONCE = 64
 """Facts per transaction, so that other writers get their turn."""
-
-
-class EvidenceJudge(Protocol):
-    """Judges which facts state a belief, and what facts say of beliefs."""
-
-    def beliefs(self, facts: Sequence[Fact]) -> Sequence[float]:
-        """Return the probability that each fact states a preference, an opinion or a rule of who says it."""
-
-    def labels(self, pairs: Sequence[tuple[str, Fact]]) -> Sequence[EvidenceLabel | None]:
-        """Return the label of each (belief, fact); None where the fact says nothing of the belief."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from perdure.domain.llm_call import LlmOperation
 from perdure.domain.opinion import EvidenceLabel
 from perdure.domain.rendering import cited_line, fenced
 from perdure.errors import DeadlineExceeded, LlmError
+from perdure.llm.answer import expect
 from perdure.llm.caller import Caller, Purpose
-from perdure.llm.expected import expect
 from perdure.llm.prompt import load
 from perdure.ports.embedder import Vector
 from perdure.ports.llm import ChatMessage
