@@ -10,9 +10,8 @@ import pytest
 
 from perdure.domain.fact import Fact
 from perdure.domain.filter import Filter
-from perdure.domain.recall import Candidate, Query
+from perdure.domain.recall import Candidate, Query, Trace
 from perdure.domain.time import Window
-from perdure.domain.trace import Trace
 from perdure.errors import ModelError
 from perdure.models.tokens import token_counter
 from perdure.ports.reader import AnswerReading, EffectReading, MeaningReading, PlacedStatement, Reader
