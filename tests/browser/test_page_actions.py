@@ -59,15 +59,6 @@ def test_asking_shows_facts_their_floor_and_the_words_they_come_from(watched: Wa
     assert page.get_by_role("img", name=re.compile("in all")).is_visible()
 
 
-def test_two_recipes_stand_side_by_side(watched: Watched, site: Any) -> None:
-    watched.open(address(BANK, "ask"))
-    watched.page.get_by_label("Question").fill("Where does Ines live?")
-    watched.page.get_by_label("Side by side with").select_option("fast")
-    press(watched, "Recall")
-    watched.page.get_by_role("region", name="Recalled by fast").wait_for()
-    assert watched.page.get_by_role("region", name=re.compile("^Recalled by")).count() == 2
-
-
 def test_a_sentence_of_a_reflection_lights_up_its_facts(watched: Watched, site: Any) -> None:
     watched.open(address(BANK, "ask"))
     page = watched.page
@@ -226,25 +217,6 @@ def test_a_mental_model_is_made_and_written(watched: Watched, site: Any, bank: s
     watched.page.locator(".prose .sentence, .prose li").first.hover()
     (model,) = (one for one in site.engine.models.list(bank) if one.name == "Sport")
     assert model.source_query == "What sport does Tom do?"
-
-
-def test_a_file_is_uploaded_read_and_forgotten(
-    watched: Watched, site: Any, bank: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "bike.txt"
-    file.write_text("Tom bought a red bicycle from Mr. Fox in March 2026.")
-    watched.open(address(bank, "documents"))
-    press(watched, "Add a file")
-    dialog = watched.page.get_by_role("dialog")
-    dialog.get_by_label("Files").set_input_files(file)
-    dialog.get_by_role("button", name="Add", exact=True).click()
-    watched.page.get_by_role("link", name=re.compile("bike")).click()
-    watched.page.locator(".drawn-fact").first.hover()
-    assert "red bicycle" in watched.page.locator(".quote mark").first.inner_text()
-    press(watched, "Forget")
-    dialog.get_by_role("button", name="Forget for good").click()
-    told(watched, "Forgotten")
-    assert not site.engine.facts.list(bank, text="bicycle from Mr. Fox").facts
 
 
 def test_the_mission_and_the_disposition_are_saved(watched: Watched, site: Any, bank: str) -> None:

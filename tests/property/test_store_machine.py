@@ -29,10 +29,10 @@ from perdure.stores.sql.feed import pack_facts
 from perdure.stores.sql.queries import BankRows
 from perdure.stores.sqlite.rows import ConnectionRows
 from perdure.stores.sqlite.store import SqliteStore
-from tests.postgres import LargeBanksStore, new_database
-from tests.sampler import DOCUMENTS, ENTITIES, MODEL, Sampler
 from tests.support.agreement import assert_same_memory, assert_same_search
 from tests.support.memory_store import MemoryStore
+from tests.support.postgres import LargeBanksStore, new_database
+from tests.support.sampler import DOCUMENTS, ENTITIES, MODEL, Sampler
 
 SEEDS = st.integers(0, 2**32 - 1)
 BANK = "sample"
@@ -298,7 +298,7 @@ class RawRows(TransactionRows):
 
 
 QUICK = settings(
-    max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=12, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )
 FEW = settings(QUICK, max_examples=6)
 LONG = settings(QUICK, max_examples=600, stateful_step_count=60)

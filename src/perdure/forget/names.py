@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from perdure.domain.detach import without_entities
-from perdure.domain.fact import Entity, Fact
+from perdure.domain.fact import Entity, Fact, without_entities
 from perdure.domain.filter import Filter
 from perdure.forget.scrub import Wordings, scrub
 from perdure.ports.store import KeyedEntity, Reading, Selection, Store, Transaction

@@ -11,8 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from perdure.domain.detach import without_entities
-from perdure.domain.fact import FORGOTTEN, REMOVED, Chunk, Document, Entity, Fact, TurnSpan
+from perdure.domain.fact import FORGOTTEN, REMOVED, Chunk, Document, Entity, Fact, TurnSpan, without_entities
 from perdure.domain.filter import Filter
 from perdure.forget.vectors import contexts_without
 from perdure.ports.store import (

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from perdure.domain.detach import Source, without_entities, without_sources
-from perdure.domain.fact import RESTATED_AS, Fact, FactType
+from perdure.domain.fact import RESTATED_AS, Fact, FactType, Source, without_entities, without_sources
 from perdure.domain.imported import IMPORTED_DOCUMENT
 from perdure.domain.item import HASH_KEY, REFINED_DOCUMENT, UNFINISHED_DOCUMENT
 from perdure.domain.observation import SCOPES_RECORD

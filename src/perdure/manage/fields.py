@@ -67,7 +67,7 @@ _FIELD_TYPES: dict[type[object], Mapping[str, object]] = {}
 
 
 def read_field(name: str, of_type: object, value: object) -> object:
-    """The value of a field; raises InvalidInput naming the field when it is of another type."""
+    """Return the value of a field; raise InvalidInput naming the field when it is of another type."""
     form = _FORMS[of_type]
     try:
         read = form.read(value)
@@ -146,6 +146,11 @@ _FORMS: Mapping[object, _Form] = {
     datetime | None: _Form("an ISO 8601 date or datetime", _always, lambda value: parse_instant(value, "")),
     tuple[str, ...]: _Form("a list of texts", _are_texts, lambda values: tuple(_listed(values))),
     frozenset[str]: _Form("a list of texts", _are_texts, lambda values: frozenset(_listed(values))),
+    tuple[tuple[str, str], ...]: _Form(
+        "a list of pairs of texts",
+        lambda pairs: all(len(pair) == 2 and _are_texts(pair) for pair in pairs),
+        lambda pairs: tuple(tuple(_listed(pair)) for pair in _listed(pairs)),
+    ),
     tuple[datetime, ...]: _Form("dates", _always, lambda values: tuple(map(datetime.fromisoformat, values))),
     bool: _Form("true or false", lambda value: isinstance(value, bool)),
     Mapping[str, object]: _Form("values by name", lambda value: isinstance(value, Mapping)),
