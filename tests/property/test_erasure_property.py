@@ -12,10 +12,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.support.postgres import new_database
 
 from perdure import Filter, Perdure
 from perdure.retain.identity import digest
+from tests.support.postgres import new_database
 
 BANK = "b"
 NAMES = ("Brixo", "Calvue", "Dorwin")
