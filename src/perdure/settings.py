@@ -25,7 +25,7 @@ _PASSWORD = re.compile(r"(://[^/@:?]*:|[?&]password=)(?:(?<=:).*(?=@)|[^&]*)")
 
 
 def _also(name: str, *others: str) -> AliasChoices:
-    """The knob's own name in the environment, and the names other systems give it."""
+    """Return the names of a setting in the environment: its own, and those that other systems give it."""
     return AliasChoices(f"PERDURE_{name.upper()}", *others)
 
 
@@ -224,12 +224,12 @@ def without_password(url: str) -> str:
 
 
 def service_manager() -> str:
-    """The socket where the service manager that started this process listens; no knob: systemd sets it itself."""
+    """Return the socket on which the service manager that started this process listens; systemd sets it."""
     return os.environ.get("NOTIFY_SOCKET", "")
 
 
 def setting_origins() -> dict[str, str]:
-    """Setting -> the environment variable or file that sets it; the others stand at their defaults."""
+    """Return the environment variable or file that sets each setting; the others have their defaults."""
     environment = EnvSettingsSource(Settings)
     origins = dict.fromkeys(TomlConfigSettingsSource(Settings)(), "perdure.toml")
     for name, field in Settings.model_fields.items():
@@ -240,7 +240,7 @@ def setting_origins() -> dict[str, str]:
 
 
 def read_settings(settings: Settings | None, overrides: Mapping[str, Any]) -> Settings:
-    """Settings with some of them set anew; a wrong value, or a name that no setting has, raises InvalidInput naming it."""
+    """Return settings with some changed. Raise InvalidInput that names a wrong value or an unknown setting."""
     unknown = sorted(overrides.keys() - Settings.model_fields.keys())
     if unknown:
         raise InvalidInput(unknown[0], "the name of a setting (docs/settings.md)", overrides[unknown[0]])
