@@ -26,7 +26,7 @@ from bench.languages import ASKED_AT, LANGUAGES, read_language, retain_language
 from bench.truth.conversations import UNANSWERABLE, load_conversations, retained_item
 from bench.truth.replay import TURN, open_replay
 from perdure import AsOf, Filter, Perdure, RecallResult
-from perdure.domain.signals import FactSignals, QuestionSignals
+from perdure.domain.recall import FactSignals, QuestionSignals
 from perdure.domain.time import parse_instant
 from perdure.evaluation.data import LabelledBank, LabelledQuery, load_banks
 from perdure.evaluation.run import ITEM_KEY, bank_database, retain_banks

@@ -22,9 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.store_world import BANK, MODEL, START, World, fact_at, id_at, make_world, write_facts
-from perdure.domain.fact import Fact, Link
+from perdure.domain.fact import Fact, Link, RankingFields
 from perdure.domain.filter import Filter, TagLeaf
-from perdure.domain.ranking import RankingFields
 from perdure.domain.recall import Hit
 from perdure.domain.time import Window
 from perdure.ports.probe import GraphProbe, KeywordProbe, Probe, SemanticProbe, TemporalProbe

@@ -1,6 +1,6 @@
 """Does the memory notice that a value changed, and does it tell what is so now from what was?
 
-    python -m bench.truth [--only pairs|dates|conversations] [--half seen|unseen|fresh] [--misses N] [--json] [--page]
+    python -m bench.truth [--only pairs|dates|conversations] [--half seen|unseen|fresh] [--misses N] [--json]
 
 Both halves are shown side by side. Misses are listed for the seen half only: nobody who writes rules may look at the
 other one. README.md beside this file describes the data.
@@ -13,10 +13,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.page import load_now, taken, write_section
 from bench.truth.conversations import run_conversations
 from bench.truth.dates import run_dates
-from bench.truth.page import PAGE
 from bench.truth.pairs import run_pairs
 from bench.truth.report import PartReport, as_json, side_by_side
 
@@ -39,9 +37,7 @@ def main() -> None:
     parser.add_argument("--half", choices=(*HALVES, FRESH), help="this half alone, or the later batches")
     parser.add_argument("--misses", type=int, default=0, metavar="N", help="list N misses of the seen half")
     parser.add_argument("--json", action="store_true", help="figures as JSON")
-    parser.add_argument("--page", action="store_true", help=f"put the figures into {PAGE}")
     chosen = parser.parse_args()
-    load, shown = load_now(), []
     parts = [chosen.only] if chosen.only else list(PARTS)
     halves = [chosen.half] if chosen.half else list(HALVES)
     figures = {}
@@ -52,14 +48,11 @@ def main() -> None:
             figures[part] = {half: as_json(report) for half, report in reports.items()}
             continue
         tables = side_by_side(reports) or [f"\n{part}: no data"]
-        shown += tables
         print("\n".join(tables), flush=True)
         for half in (name for name in ("seen", FRESH) if chosen.misses and name in reports):
             misses = reports[half].misses
             print(f"\nMisses, {half}: {min(chosen.misses, len(misses))} of {len(misses)}:")
             print("\n".join(f"- {miss}" for miss in misses[: chosen.misses]), flush=True)
-    if chosen.page:
-        write_section("figures", [taken("python -m bench.truth", load), *shown], PAGE)
     if chosen.json:
         print(json.dumps(figures, indent=2, ensure_ascii=False))
 

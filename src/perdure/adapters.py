@@ -11,6 +11,7 @@ from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
+from perdure.ports.reader import Reader
 from perdure.ports.reranker import Reranker
 from perdure.ports.store import Store
 from perdure.ports.tagger import Tagger
@@ -77,6 +78,18 @@ def make_reranker(settings: Settings) -> Reranker | None:
 
     places = Places(store=settings.models_folder, allow_download=settings.allow_download)
     return OnnxReranker(settings.reranker, places, limiter=shared_run_limiter(settings.threads))
+
+
+def make_reader(settings: Settings) -> Reader | None:
+    """Return the trained reader: the one in the package, none where its weights are missing or nothing reranks."""
+    if settings.reranker == "none":
+        return None
+    from perdure.models.reader import OnnxReader, reader_folder
+    from perdure.models.run_limiter import shared_run_limiter
+
+    if not (reader_folder() / "reader.toml").exists():
+        return None
+    return OnnxReader(limiter=shared_run_limiter(settings.threads))
 
 
 def make_tagger(settings: Settings) -> Tagger:

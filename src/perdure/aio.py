@@ -39,7 +39,6 @@ from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.damage import Verification
 from perdure.domain.directive import Directive
-from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch
 from perdure.domain.imported import ImportProgress, ImportReport
@@ -69,9 +68,9 @@ from perdure.forget.target import Forgotten
 from perdure.jobs.operations import Operations
 from perdure.jobs.runner import JobRunner
 from perdure.manage.audit import AuditLog
-from perdure.manage.backup import Backup
 from perdure.manage.banks import Banks
-from perdure.manage.database import Database
+from perdure.manage.database import Backup, Database
+from perdure.manage.document_history import DocumentEvent
 from perdure.manage.documents import Documents
 from perdure.manage.entities import Entities
 from perdure.manage.exporting import ExportReport
@@ -350,7 +349,7 @@ class AsyncFacts:
         return await self._run(partial(self._resource.preview, bank, content, **options))
 
     async def update(self, bank: str, fact_id: str, **changes: Unpack[FactChangeArguments]) -> Fact:
-        """Change fields of a fact. A changed text closes the fact and states it anew."""
+        """Change fields of a fact. A changed text closes the fact and restates it."""
         return await self._run(partial(self._resource.update, bank, fact_id, **changes))
 
     async def invalidate(self, bank: str, fact_id: str, reason: str | None = None) -> Fact:
@@ -400,7 +399,7 @@ class AsyncDocuments:
         return await self._run(partial(self._resource.reprocess, bank, document_id))
 
     async def refine(self, bank: str) -> Operation:
-        """Have a language model reword, in the background, the facts that rules extracted and no model has worded yet.
+        """Reword in the background, with a language model, the facts that rules extracted and no model has worded yet.
 
         Return the run that is under way, if there is one. Raise `InvalidInput` if no model is set.
         """
@@ -943,7 +942,7 @@ class AsyncBanks:
         )
 
     async def reembed(self, bank: str) -> int:
-        """Change the bank's vectors over to the configured embedder while it stays in use. Return the number of facts."""
+        """Re-embed the bank with the configured embedder while it stays in use. Return the number of facts."""
         return await self._run(partial(self._resource.reembed, bank))
 
     async def export(self, bank: str) -> AsyncIterator[str]:

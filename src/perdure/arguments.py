@@ -281,7 +281,7 @@ class ForgetArguments(TypedDict, total=False):
     everything: bool
     """The whole bank."""
     keep: Collection[str] | None
-    """Ids of facts that mention the entity and stay, with [removed] in the place of its name."""
+    """Ids of facts that stay, with [removed] in the place of the name; or of other entities with that name, which stay as they are."""
     around: bool
     """Also erase titles, contexts, tags and entities that share words with erased facts."""
     unlink: bool

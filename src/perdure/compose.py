@@ -12,8 +12,8 @@ from perdure.adapters import (
     make_embedder,
     make_extractor,
     make_local_extractor,
+    make_reader,
     make_reranker,
-    make_tagger,
     make_telemetry,
     make_tokens,
     open_notes,
@@ -27,6 +27,7 @@ from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.extractor import Extractor
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
+from perdure.ports.reader import Reader
 from perdure.ports.reranker import Reranker
 from perdure.ports.store import Store
 from perdure.ports.telemetry import Telemetry
@@ -38,6 +39,7 @@ from perdure.recall.recipes import find_recipe, named_recipes
 from perdure.recall.recipes.abmind import Decay
 from perdure.recall.track import RecallTracker
 from perdure.reflect.components import LlmThinking, ReflectComponents
+from perdure.reflect.opinions.judging import ReaderJudge
 from perdure.retain.components import RetainComponents
 from perdure.settings import Settings
 
@@ -71,6 +73,7 @@ class OwnComponents:
     store: Store | None = None
     embedder: Embedder | None = None
     reranker: Reranker | None = None
+    reader: Reader | None = None
     extractor: Extractor | None = None
     tokens: Tokens | None = None
     notes: Notes | None = None
@@ -128,6 +131,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         embedder=embedder,
         late=late,
         reranker=reranker,
+        reader=own.reader or (make_reader(settings) if own.reranker is None else None),
         notes=own.notes or open_notes(settings),
         tracker=tracker,
         budgets=budget_plan(settings),
@@ -148,7 +152,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
             retain=retain,
             recall=recall,
             recipe=find_recipe(settings.recipe, recipes),
-            tagger=make_tagger(settings),
+            evidence_judge=ReaderJudge(recall.reader) if recall.reader is not None else None,
             llm=llm,
             thinking=LlmThinking(
                 unsupported=settings.llm_unsupported, reflect_seconds=settings.llm_reflect_seconds

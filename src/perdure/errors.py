@@ -43,7 +43,7 @@ class PerdureError(Exception):
 
     @property
     def public(self) -> str:
-        """What may be said to a stranger: no path of this machine and no stored text."""
+        """Return what may be shown to somebody who may not see everything."""
         return str(self)
 
 
@@ -307,7 +307,7 @@ class Busy(PerdureError):
 
 
 def public_message(error: BaseException) -> str:
-    """What may be said about any error: its own public words, or its kind alone."""
+    """Return what may be said about any error: its own public words, or its kind alone."""
     if isinstance(error, PerdureError):
         return error.public
     return f"unexpected {type(error).__name__}"

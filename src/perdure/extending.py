@@ -6,8 +6,8 @@ from perdure.documents.mail_file import read_mail_file
 from perdure.documents.reader import read_file
 from perdure.domain.fact import RESTATED_AS
 from perdure.llm.prompt import load as load_prompt
-from perdure.manage.clone import chosen_lines
-from perdure.manage.transfer import bounded_lines
+from perdure.manage.document_history import DocumentEvent
+from perdure.manage.transfer import bounded_lines, chosen_lines
 from perdure.retain.messages import (
     SILENT_ROLES,
     MessageText,
@@ -30,6 +30,7 @@ __all__ = [
     "SILENT_ROLES",
     "STAMP_PATTERN",
     "DayOrder",
+    "DocumentEvent",
     "MessageText",
     "SpokenTurn",
     "Transcript",

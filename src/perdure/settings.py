@@ -1,4 +1,4 @@
-"""Every knob, and the only reader of the environment and of perdure.toml."""
+"""All settings, and the only reader of the environment and of perdure.toml."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from perdure.errors import InvalidInput
 
 MASK = "********"
 _PASSWORD = re.compile(r"(://[^/@:?]*:|[?&]password=)(?:(?<=:).*(?=@)|[^&]*)")
-"""Up to the last @, since a password may hold one, or slashes, by mistake."""
+"""Matches up to the last @, since a password may contain one, or slashes, by mistake."""
 
 
 def _also(name: str, *others: str) -> AliasChoices:
-    """Return the names of a setting in the environment: its own, and those that other systems give it."""
+    """Return the setting's own name in the environment, and its names in other systems."""
     return AliasChoices(f"PERDURE_{name.upper()}", *others)
 
 
@@ -198,7 +198,7 @@ class Settings(BaseSettings):
 
     @property
     def shown_database(self) -> str:
-        """The database without its password."""
+        """Return the database without its password."""
         return without_password(self.database)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
@@ -214,22 +214,22 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments win over the environment, the environment over the file."""
+        """Let arguments win over the environment, and the environment over the file."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
 
 def without_password(url: str) -> str:
-    """Return a URL with its password masked, wherever it stands; anything else as it is."""
+    """Return a URL with its password masked; other texts are unchanged."""
     return _PASSWORD.sub(lambda match: f"{match[1]}{MASK}", url) if "://" in url else url
 
 
 def service_manager() -> str:
-    """Return the socket on which the service manager that started this process listens; systemd sets it."""
+    """Return the socket of the service manager that started this process; not a setting: systemd sets it itself."""
     return os.environ.get("NOTIFY_SOCKET", "")
 
 
 def setting_origins() -> dict[str, str]:
-    """Return the environment variable or file that sets each setting; the others have their defaults."""
+    """Return setting -> the environment variable or file that sets it; the others have their defaults."""
     environment = EnvSettingsSource(Settings)
     origins = dict.fromkeys(TomlConfigSettingsSource(Settings)(), "perdure.toml")
     for name, field in Settings.model_fields.items():
@@ -240,7 +240,7 @@ def setting_origins() -> dict[str, str]:
 
 
 def read_settings(settings: Settings | None, overrides: Mapping[str, Any]) -> Settings:
-    """Return settings with some changed. Raise InvalidInput that names a wrong value or an unknown setting."""
+    """Return settings with changes; a wrong value or an unknown name raises `InvalidInput`."""
     unknown = sorted(overrides.keys() - Settings.model_fields.keys())
     if unknown:
         raise InvalidInput(unknown[0], "the name of a setting (docs/settings.md)", overrides[unknown[0]])

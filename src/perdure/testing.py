@@ -30,9 +30,9 @@ from perdure.domain.fact import (
     Link,
     LinkKind,
     Tier,
+    ranking_fields,
 )
 from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagOr, TagsMatch
-from perdure.domain.ranking import ranking_fields
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.domain.time import AsOf, Window

@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from perdure import AsyncPerdure, InvalidInput, Perdure, Unavailable
+from perdure import InvalidInput, Perdure
 from perdure.contrib.frameworks.agent_memory import AgentMemory, bank_of
 from perdure.contrib.frameworks.turns import is_prompt, last_user_prompt, said_turns
-from perdure.contrib.frameworks.versions import require
 from tests.adapters.checklist import (
     BANK,
     FACT,
@@ -216,15 +215,6 @@ def test_no_tool_lets_a_model_choose_the_bank(memory: Perdure) -> None:
         assert set(inspect.signature(function).parameters) < {"content", "query", "question", "fact_id"}
 
 
-def test_a_transcript_of_another_program_leaves_no_roles_in_facts(memory: Perdure) -> None:
-    memory.retain(BANK, f"[user]\n{FACT}\n\n[assistant]\nI recommend the almond cake.", document_id="run")
-    facts = {(fact.speaker, fact.text) for fact in memory.facts.iterate(BANK)}
-    assert facts == {
-        ("user", "The user is allergic to peanuts."),
-        ("assistant", "I recommend the almond cake."),
-    }
-
-
 def test_a_tool_that_fails_tells_the_model_so(memory: Perdure) -> None:
     tools = AgentMemory(SpyMemory(memory, error=OSError("disk /secret/path")), deadline=0.5).tools(BANK)
     for answer in (tools.recall(QUESTION), asyncio.run(tools.arecall(QUESTION))):
@@ -241,15 +231,3 @@ def test_a_memory_that_hangs_gets_no_more_calls_than_there_is_room_for(memory: P
     assert agent.context(BANK, QUESTION) == ""
     assert time.monotonic() - begun < 1
     stuck.set()
-
-
-def test_an_asynchronous_memory_is_used_by_the_engine_in_it(memory: Perdure) -> None:
-    assert AgentMemory(AsyncPerdure(memory)).memory is memory
-
-
-def test_a_framework_that_is_missing_or_too_old_is_named_with_what_to_install() -> None:
-    require("pytest", "8.2", "dev")
-    with pytest.raises(Unavailable, match=r"pip install 'perdure\[langchain\]'"):
-        require("no-such-package", "1.0", "langchain")
-    with pytest.raises(Unavailable, match=r"pytest .* is too old, 999.1 or later"):
-        require("pytest", "999.1", "dev")

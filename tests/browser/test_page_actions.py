@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,15 +57,6 @@ def test_asking_shows_facts_their_floor_and_the_words_they_come_from(watched: Wa
     assert page.locator("table.matrix tbody tr").count() > 0
     page.get_by_text("Where the time went").click()
     assert page.get_by_role("img", name=re.compile("in all")).is_visible()
-
-
-def test_two_recipes_stand_side_by_side(watched: Watched, site: Any) -> None:
-    watched.open(address(BANK, "ask"))
-    watched.page.get_by_label("Question").fill("Where does Ines live?")
-    watched.page.get_by_label("Side by side with").select_option("fast")
-    press(watched, "Recall")
-    watched.page.get_by_role("region", name="Recalled by fast").wait_for()
-    assert watched.page.get_by_role("region", name=re.compile("^Recalled by")).count() == 2
 
 
 def test_a_sentence_of_a_reflection_lights_up_its_facts(watched: Watched, site: Any) -> None:
@@ -229,25 +219,6 @@ def test_a_mental_model_is_made_and_written(watched: Watched, site: Any, bank: s
     assert model.source_query == "What sport does Tom do?"
 
 
-def test_a_file_is_uploaded_read_and_forgotten(
-    watched: Watched, site: Any, bank: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "bike.txt"
-    file.write_text("Tom bought a red bicycle from Mr. Fox in March 2026.")
-    watched.open(address(bank, "documents"))
-    press(watched, "Add a file")
-    dialog = watched.page.get_by_role("dialog")
-    dialog.get_by_label("Files").set_input_files(file)
-    dialog.get_by_role("button", name="Add", exact=True).click()
-    watched.page.get_by_role("link", name=re.compile("bike")).click()
-    watched.page.locator(".drawn-fact").first.hover()
-    assert "red bicycle" in watched.page.locator(".quote mark").first.inner_text()
-    press(watched, "Forget")
-    dialog.get_by_role("button", name="Forget for good").click()
-    told(watched, "Forgotten")
-    assert not site.engine.facts.list(bank, text="bicycle from Mr. Fox").facts
-
-
 def test_the_mission_and_the_disposition_are_saved(watched: Watched, site: Any, bank: str) -> None:
     watched.open(address(bank, "settings"))
     watched.page.get_by_label("Mission").fill("Know the sea.")
@@ -273,67 +244,6 @@ def test_a_bank_is_exported_and_imported_under_another_name(
     assert site.engine.banks.stats(f"{bank}-again").facts == site.engine.banks.stats(bank).facts
 
 
-def test_an_answer_of_the_server_that_refuses_is_told(
-    watched: Watched, watch: Callable[..., Watched], site: Any
-) -> None:
-    other = watch()
-    other.open(address(BANK, "fact", "no-such-fact"))
-    assert "no-such-fact" in other.page.get_by_role("alert").inner_text()
-
-
-def test_what_fell_below_the_floor_comes_when_asked_for(watched: Watched, site: Any) -> None:
-    watched.open(f"{address(BANK, 'ask')}?q=Where+does+Ines+live")
-    page = watched.page
-    before = page.locator(".ranking .fact").count()
-    page.get_by_role("button", name=re.compile("more below the floor")).click()
-    page.locator(".ranking .fact").nth(before).wait_for()
-    number = int(re.findall(r"\d+", page.get_by_text(re.compile(r"^\d+ facts$")).first.inner_text())[0])
-    assert page.locator(".ranking .fact").count() == number
-
-
-def test_a_directive_shows_what_was_changed(watched: Watched, site: Any, bank: str) -> None:
-    rule = site.engine.directives.create(bank, "Length", "Answer in one sentence.")
-    watched.open(address(bank, "directives"))
-    press(watched, "Edit: Length")
-    dialog = watched.page.get_by_role("dialog")
-    dialog.get_by_label("Rule").fill("Answer in two sentences.")
-    dialog.get_by_role("button", name="Save").click()
-    card = watched.page.get_by_role("article", name="Length")
-    card.get_by_text("Answer in two sentences.").wait_for()
-    card.locator("summary").click()
-    card.locator(".diff-out").filter(has_text="one").wait_for()
-    assert card.locator(".diff-in").filter(has_text="two").count() == 1
-    assert [one.content for one in site.engine.directives.history(bank, rule.id)] == [
-        "Answer in one sentence."
-    ]
-
-
-def test_a_mental_model_shows_what_a_refresh_changed(watched: Watched, site: Any, bank: str) -> None:
-    site.engine.retain(bank, "Ines lives in Aveiro now.", speaker="Ines", document_id="aveiro")
-    watched.open(address(bank, "models", "home"))
-    press(watched, "Refresh in full")
-    watched.page.locator("#history summary").filter(has_text="earlier version").click()
-    watched.page.locator("#history .diff-in").filter(has_text="Aveiro").first.wait_for()
-    assert len(site.engine.models.history(bank, "home")) >= 1
-
-
-def test_operations_beyond_the_newest_page_come_too(watched: Watched, site: Any, bank: str) -> None:
-    engine: Perdure = site.engine
-    for number in range(55):
-        last = engine.retain_later(bank, f"Note {number}.", document_id=f"note-{number}")
-    engine.operations.get(bank, last.id, wait=60)
-    every = len(engine.operations.list(bank))
-    assert every >= 55
-    watched.open(address(bank, "operations"))
-    rows = watched.page.locator(".operation")
-    assert rows.count() == 50
-    watched.page.get_by_role("button", name="More").click()
-    rows.nth(every - 1).wait_for()
-    assert rows.count() == every
-    ids = [one.get_attribute("data-id") for one in rows.all()]
-    assert len(set(ids)) == every
-
-
 def test_an_operation_is_cancelled_and_tried_again(watched: Watched, site: Any, bank: str) -> None:
     engine: Perdure = site.engine
     long = " ".join(
@@ -350,17 +260,6 @@ def test_an_operation_is_cancelled_and_tried_again(watched: Watched, site: Any, 
     assert engine.operations.get(bank, operation.id).status != "cancelled"
     press(watched, re.compile("^Cancel"), f"[data-id='{operation.id}']")
     row.get_by_text("cancelled").wait_for()
-
-
-def test_another_disposition_is_compared_before_it_is_saved(watched: Watched, site: Any, bank: str) -> None:
-    watched.open(address(bank, "settings"))
-    page = watched.page
-    page.get_by_label("Skepticism").fill("1")
-    page.get_by_label("Try a question").fill("Where does Ines live?")
-    press(watched, "Compare")
-    page.get_by_role("region", name="Preview").get_by_text("As it would be").wait_for()
-    assert page.get_by_role("region", name="Reflection").count() == 2
-    assert site.engine.banks.get(bank).disposition.skepticism == 4
 
 
 def test_the_time_machine_changes_an_entity_and_an_opinion_too(watched: Watched, site: Any) -> None:

@@ -45,16 +45,6 @@ def test_j_and_k_walk_through_what_was_recalled_and_enter_opens(watched: Watched
     page.wait_for_url(f"**/#/{BANK}/fact/{ids[1].removeprefix('fact-')}*")
 
 
-def test_letters_in_a_field_are_letters_and_escape_leaves_it(watched: Watched, site: Any) -> None:
-    watched.open(f"#/{BANK}/ask")
-    page = watched.page
-    page.locator("#question").focus()
-    page.keyboard.type("j/k")
-    assert page.locator("#question").input_value() == "j/k"
-    page.keyboard.press("Escape")
-    assert focus(watched) == "BODY"
-
-
 def test_a_narrow_page_opens_its_list_of_views_by_a_button(watched: Watched, site: Any) -> None:
     page = watched.page
     page.set_viewport_size({"width": 390, "height": 800})
@@ -67,20 +57,6 @@ def test_a_narrow_page_opens_its_list_of_views_by_a_button(watched: Watched, sit
     page.keyboard.press("Escape")
     assert not page.locator("#side").is_visible()
     assert menu.get_attribute("aria-expanded") == "false"
-
-
-def test_the_light_can_be_chosen_and_is_remembered(watched: Watched, site: Any) -> None:
-    watched.open(f"#/{BANK}/ask")
-    page = watched.page
-    grounds = set()
-    for _ in range(2):
-        page.get_by_role("button", name="Light").click()
-        grounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
-    assert len(grounds) == 2
-    page.reload()
-    watched.settle()
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") in grounds
-    assert page.evaluate("document.documentElement.dataset.light") == "dark"
 
 
 @pytest.mark.parametrize("view", view_names())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -43,40 +42,6 @@ def test_a_second_visit_asks_for_none_of_the_files(watched: Watched, site: Any) 
     sizes = watched.page.evaluate(SIZES)
     assert len(sizes) > 10
     assert [name for name, size in sizes if size > 0] == []
-
-
-def test_what_the_page_announces_is_what_it_begins_with(watched: Watched, site: Any) -> None:
-    text = httpx.get(site.url).text
-    announced = [
-        line.split('"')[3].removeprefix(f"/page/{served_page.VERSION}/")
-        for line in text.splitlines()
-        if "modulepreload" in line
-    ]
-    assert "dom.js" in announced
-    assert not [name for name in announced if name.startswith("views/")]
-    watched.open(f"#/{BANK}/facts")
-    assert set(announced) <= set(modules_of(watched))
-
-
-def test_the_bar_and_the_views_are_there_before_the_server_has_answered(watched: Watched, site: Any) -> None:
-    held: list[Any] = []
-    is_held = True
-    watched.page.route("**/v1/**", lambda route: held.append(route) if is_held else route.continue_())
-    watched.page.goto(f"{site.url}/#/{BANK}/facts")
-    watched.page.get_by_role("link", name="Opinions").wait_for()
-    assert watched.page.get_by_label("Bank").input_value() == BANK
-    is_held = False
-    for route in held:
-        route.continue_()
-    watched.page.locator(".fact").first.wait_for()
-
-
-def test_a_part_of_another_version_is_told_of(watch: Callable[..., Watched], site: Any) -> None:
-    watched = watch()
-    watched.page.route("**/views/opinions.js", lambda route: route.fulfill(status=404, body=""))
-    watched.open(f"#/{BANK}/facts")
-    watched.page.get_by_role("link", name="Opinions").click()
-    watched.page.get_by_role("alert").filter(has_text="Load the page anew").wait_for()
 
 
 def test_files_come_packed_and_stay_and_the_page_is_asked_for_anew(site: Any) -> None:

@@ -12,7 +12,7 @@ from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Document, Entity, Link, LinkKind
 from perdure.domain.record import Record
 from perdure.errors import Conflict, InvalidInput, ModelMismatch
-from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, Store, Traces, Transaction
+from perdure.ports.store import Features, KeyedEntity, NewFact, Proof, Store, Transaction
 from perdure.retain.commit import Closure, CommitReceipt, FactChanges, commit
 from perdure.testing import (
     BANK,
@@ -105,11 +105,6 @@ def make_new(fact_id: str) -> NewFact:
     return new(make_fact(fact_id))
 
 
-def test_a_closed_fact_is_inserted_beside_an_open_one_that_states_the_same(any_store: Store) -> None:
-    put(any_store, new(make_fact("a"), dedupe_key="k"))
-    assert change(any_store, facts=[new(make_fact("b", retired_at=NOW), dedupe_key="k")]).inserted == ("b",)
-
-
 def test_proofs_raise_the_count(any_store: Store) -> None:
     put(any_store, make_fact("a"))
     proof, gone = Proof("a", "d", "c", NOW), Proof("no", "d", "c", NOW)
@@ -127,25 +122,6 @@ def test_a_fact_never_ends_before_it_began(any_store: Store) -> None:
     assert (ended.valid_to, ended.end_recorded_at, retired.retired_at) == (day(9), day(9), day(9))
 
 
-def test_a_closure_is_on_one_axis_of_time(any_store: Store) -> None:
-    for both in ({}, {"retired_at": NOW, "valid_to": NOW}):
-        with pytest.raises(InvalidInput, match="exactly one"):
-            Closure(fact_id="a", **both)
-    with pytest.raises(InvalidInput, match="now"):
-        change(any_store, facts=[make_new("a")], closures=[Closure(fact_id="a", valid_to=NOW)])
-
-
-def test_a_closure_by_a_fact_that_is_not_there_closes_nothing(any_store: Store) -> None:
-    put(any_store, make_fact("a"))
-    for closure in (
-        Closure(fact_id="a", valid_to=day(3), superseded_by="no"),
-        Closure(fact_id="a", valid_to=day(3), superseded_by="a"),
-        Closure(fact_id="a", retired_at=day(3), superseded_by="no"),
-    ):
-        assert change(any_store, now=NOW, closures=[closure]).closed == ()
-    assert facts(any_store, "a") == [make_fact("a")]
-
-
 def test_a_fact_that_states_its_own_end_is_not_ended_by_a_change(any_store: Store) -> None:
     put(any_store, make_fact("a", valid_to=day(9)), make_fact("b"))
     assert (
@@ -157,16 +133,6 @@ def test_a_fact_that_states_its_own_end_is_not_ended_by_a_change(any_store: Stor
     )
     (fact,) = facts(any_store, "a")
     assert (fact.valid_to, fact.retired_at, fact.superseded_by) == (day(9), NOW, "b")
-
-
-def test_updates_keep_recalls_and_proofs(any_store: Store) -> None:
-    put(any_store, new(make_fact("a", proof_count=2), words="one two", dedupe_key="k"))
-    any_store.record_recalls(BANK, [("a", NOW)])
-    changed = make_fact("a", "other text", tags=frozenset({"y"}))
-    change(any_store, updates=[changed, make_fact("no")])
-    assert facts(any_store, "a", "no") == [
-        replace(changed, proof_count=2, recall_count=1, last_recalled_at=NOW, recall_times=(NOW,))
-    ]
 
 
 def test_a_change_of_an_older_state_opens_no_closed_fact(any_store: Store) -> None:
@@ -215,16 +181,6 @@ def test_a_fact_that_moves_with_its_text_stays_at_home(any_store: Store) -> None
     change(any_store, removed_chunks=["c1"], updates=[replace(home, chunk_id="c3")])
     assert facts(any_store, "a") == [replace(home, chunk_id="c3")]
     assert proofs(any_store, "a") == [("d2", "c2")]
-
-
-def test_a_removed_entity_leaves_its_facts(any_store: Store) -> None:
-    keyed = KeyedEntity(Entity(id="e1", bank=BANK, name="Bob"), ("bob",))
-    put(any_store, make_fact("a", entities=("Bob", "x"), entity_ids=("e1", "e3")), entities=[keyed])
-    change(any_store, removed_entities=["e1"])
-    (fact,) = facts(any_store, "a")
-    assert (fact.entities, fact.entity_ids) == (("x",), ("e3",))
-    with any_store.reading(BANK) as reading:
-        assert reading.entities() == []
 
 
 def test_an_entity_that_two_writers_saw_is_joined(any_store: Store) -> None:
@@ -282,11 +238,3 @@ def test_the_caller_takes_part_in_the_transaction(any_store: Store) -> None:
     with pytest.raises(Conflict, match="taken"):
         commit(any_store, FactChanges(bank=BANK, facts=[make_new("b")]), within=claim)
     assert [fact.id for fact in facts(any_store, "a", "b")] == ["a"]
-
-
-def test_records_are_written_and_removed_without_an_erasure(any_store: Store) -> None:
-    change(any_store, records=[Record(kind="k", id="1", bank=BANK), Record(kind="k", id="2", bank=BANK)])
-    change(any_store, removed_records=[("k", "1"), ("k", "no")])
-    with any_store.reading(BANK) as reading:
-        assert [record.id for record in reading.records("k")] == ["2"]
-    assert any_store.traces() is Traces.CLEARED

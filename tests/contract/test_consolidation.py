@@ -13,14 +13,12 @@ from perdure import (
     Conflict,
     Fact,
     FactType,
-    InvalidInput,
     NotFound,
     Observation,
     Operation,
     OperationStatus,
     Perdure,
 )
-from perdure.domain.observation import OBSERVATION_RECORD
 from perdure.ports.store import NewFact, Store
 from perdure.reflect.observations import write
 from perdure.retain.commit import FactChanges, commit
@@ -94,29 +92,6 @@ def test_an_entity_with_three_facts_has_a_profile_of_its_relations(memory: Perdu
         one.source_fact_ids,
     )
     assert one.text in recalled(memory)
-
-
-def test_two_facts_are_too_few_unless_the_bank_says_otherwise(memory: Perdure) -> None:
-    tell(memory, *STATEMENTS[:2])
-    consolidate(memory)
-    assert memory.observations.list(BANK, name="Ann") == []
-    memory.banks.configure(BANK, settings={"observation_min_facts": 2})
-    tell(memory, "I work at Zalando as an engineer.")
-    consolidate(memory)
-    assert profile(memory).source_fact_ids
-
-
-def test_observations_can_be_switched_off(memory: Perdure) -> None:
-    memory.banks.configure(BANK, settings={"enable_observations": False})
-    tell(memory, *STATEMENTS)
-    consolidate(memory)
-    assert memory.observations.list(BANK) == []
-
-
-def test_facts_that_share_a_topic_have_a_profile(memory: Perdure) -> None:
-    tell(memory, *(f"The boiler needs part {number}." for number in range(3)), speaker="", topic="boiler")
-    consolidate(memory)
-    assert profile(memory, "boiler").subject.kind == "topic"
 
 
 def test_a_second_run_finds_nothing_new_and_changes_nothing(memory: Perdure) -> None:
@@ -199,17 +174,6 @@ def test_an_observation_of_facts_that_stay_holds_again_when_its_successor_was_er
     assert profile(memory).text == first
 
 
-def test_versions_are_kept_up_to_a_number(memory: Perdure, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write, "MOST_VERSIONS", 2)
-    tell(memory, *STATEMENTS)
-    for city in ("Rome", "Paris", "Oslo"):
-        tell(memory, f"I live in {city} now.")
-        consolidate(memory)
-    versions = memory.observations.versions(BANK, profile(memory).id)
-    assert [one.text.count("Paris") + one.text.count("Oslo") for one in versions] == [1, 1]
-    assert len(memory.records.list(OBSERVATION_RECORD, bank=BANK)) == 2
-
-
 def test_nothing_of_an_erased_fact_is_left_in_any_thought(
     memory: Perdure, any_store: Store, tmp_path: Path
 ) -> None:
@@ -253,18 +217,6 @@ def test_scopes_keep_tags_apart(memory: Perdure) -> None:
     assert dict(memory.observations.scopes(BANK))["work",] >= 1
 
 
-def test_shared_facts_form_one_untagged_profile(memory: Perdure) -> None:
-    for number, text in enumerate(STATEMENTS):
-        tell(memory, text, tags=[f"session-{number}"], observation_scopes="shared")
-    consolidate(memory)
-    assert profile(memory).tags == frozenset()
-
-
-def test_a_wrong_rule_is_refused(memory: Perdure) -> None:
-    with pytest.raises(InvalidInput, match="observation_scopes"):
-        tell(memory, "I like tea.", observation_scopes="everything")
-
-
 def test_a_run_over_scopes_looks_only_at_facts_of_these_tags(memory: Perdure) -> None:
     tell(memory, *STATEMENTS, tags=["work"])
     tell(memory, "I like tea.", "I like rain.", "I drive a Volvo.", tags=["home"])
@@ -278,28 +230,6 @@ def test_a_run_under_way_is_returned_instead_of_a_second_one(memory: Perdure) ->
     first, second = memory.consolidate(BANK), memory.consolidate(BANK)
     done = memory.operations.get(BANK, first.id, wait=60)
     assert second.id == first.id or done.finished
-
-
-def test_deleted_observations_are_made_anew_by_the_next_run(memory: Perdure) -> None:
-    tell(memory, *STATEMENTS)
-    consolidate(memory)
-    text = profile(memory).text
-    assert memory.observations.delete(BANK) >= 1
-    assert memory.observations.list(BANK, stale=True) == []
-    assert memory.observations.status(BANK).pending == len(STATEMENTS)
-    consolidate(memory)
-    assert profile(memory).text == text
-
-
-def test_observations_that_rest_on_a_fact_can_be_deleted_alone(memory: Perdure) -> None:
-    first, *_ = tell(memory, *STATEMENTS)
-    tell(memory, "I live in Rome.", "I work at Ford.", "I drive a Fiat.", speaker="Bob")
-    consolidate(memory)
-    memory.observations.delete(BANK, fact_id=first)
-    assert memory.observations.list(BANK, name="Ann", stale=True) == []
-    assert profile(memory, "Bob")
-    with pytest.raises(NotFound):
-        memory.observations.delete(BANK, fact_id="nothing")
 
 
 def test_a_poisoned_fact_is_set_aside_named_and_tried_again(
@@ -360,13 +290,6 @@ def test_an_undecided_conflict_is_asked_once(memory: Perdure, any_store: Store) 
     assert "Paris" in question.text
 
 
-def test_what_a_more_trusted_source_says_is_no_question(memory: Perdure, any_store: Store) -> None:
-    state(memory, any_store, "Rome", trust=3)
-    state(memory, any_store, "Paris", trust=1)
-    consolidate(memory)
-    assert memory.questions.list(BANK) == []
-
-
 @pytest.mark.parametrize("by_id", [True, False])
 def test_an_answer_takes_the_other_value_back_and_is_remembered(
     memory: Perdure, any_store: Store, by_id: bool
@@ -381,21 +304,6 @@ def test_an_answer_takes_the_other_value_back_and_is_remembered(
     consolidate(memory)
     assert memory.questions.list(BANK) == []
     assert [one.answer for one in memory.questions.list(BANK, answered=True)] == [rome]
-
-
-def test_both_keeps_both_and_is_not_asked_again_until_a_third_value_comes(
-    memory: Perdure, any_store: Store
-) -> None:
-    rome, paris = state(memory, any_store, "Rome"), state(memory, any_store, "Paris", speaker="Eva")
-    consolidate(memory)
-    (question,) = memory.questions.list(BANK)
-    memory.questions.answer(BANK, question.id, "both")
-    assert all(memory.facts.get(BANK, fact_id).is_open for fact_id in (rome, paris))
-    consolidate(memory)
-    assert memory.questions.list(BANK) == []
-    state(memory, any_store, "Oslo", speaker="Kim")
-    consolidate(memory)
-    assert len(memory.questions.list(BANK)[0].options) == 3
 
 
 def test_an_answer_that_nobody_stated_becomes_a_fact(memory: Perdure, any_store: Store) -> None:

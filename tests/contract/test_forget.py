@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,17 +10,28 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perdure.domain.fact import FORGOTTEN, Document, Entity, Fact, FactType, Link, LinkKind
-from perdure.domain.item import UNFINISHED_DOCUMENT
+from perdure.domain.fact import (
+    FORGOTTEN,
+    REMOVED,
+    RESTATED_AS,
+    Document,
+    Entity,
+    Fact,
+    FactType,
+    Link,
+    LinkKind,
+)
+from perdure.domain.item import UNFINISHED_DOCUMENT, UpdateMode
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput
 from perdure.extract.verbatim import VerbatimExtractor
 from perdure.forget.options import Target
-from perdure.forget.pipeline import forget
+from perdure.forget.pipeline import erase_target, forget
 from perdure.forget.target import Forgotten
+from perdure.manage.curation import invalidate_fact, update_fact
 from perdure.models.hashing import HashingEmbedder
 from perdure.ports.probe import FuzzyProbe, GraphProbe, KeywordProbe, SemanticProbe
-from perdure.ports.store import Features, KeyedEntity, Proof, Store, Traces, Transaction
+from perdure.ports.store import Features, KeyedEntity, Proof, Store, Transaction
 from perdure.retain.components import RetainComponents
 from perdure.retain.pipeline import retain
 from perdure.retain.request import RetainRequest, read_items
@@ -224,20 +236,6 @@ def test_names_that_the_caller_gave_stay_with_the_facts_they_were_given_for(any_
     assert entities(any_store)["e"].entity.name == "Maya Chen"
 
 
-def test_an_entity_named_by_the_erased_wording_goes(any_store: Store) -> None:
-    title = "On: I have a cat."
-    put(
-        any_store,
-        make_fact("a", "I have a cat.", document_id="d", entities=(title,), entity_ids=("e",)),
-        make_fact("b", "It rains.", document_id="d", entities=(title,), entity_ids=("e",)),
-        documents=[Document(id="d", bank=BANK, title=title)],
-        entities=[entity("e", title)],
-    )
-    forget(any_store, BANK, Target(fact_id="a"))
-    assert entities(any_store) == {}
-    assert facts(any_store, "b")[0].entities == ()
-
-
 def test_a_document_goes_with_chunks_and_facts(any_store: Store) -> None:
     put(
         any_store,
@@ -290,7 +288,7 @@ def test_a_fact_that_outlives_its_document_stands_alone(any_store: Store) -> Non
     assert (titled.vectors, titled.tokens, titled.passage) == ({}, b"", "")
 
 
-def test_an_entity_goes_without_its_facts(any_store: Store) -> None:
+def test_an_entity_is_unlinked_without_its_facts(any_store: Store) -> None:
     put(
         any_store,
         make_fact("a", entities=("E", "F"), entity_ids=("e1", "e2")),
@@ -298,13 +296,122 @@ def test_an_entity_goes_without_its_facts(any_store: Store) -> None:
         entities=[entity("e1", "E")],
     )
     assert ids(search(any_store, GraphProbe({}, {"e1": 1.0}))) == ["a", "b"]
-    assert forget(any_store, BANK, Target(entity_id="e1")) == Forgotten(
+    assert forget(any_store, BANK, Target(entity_id="e1", unlink=True)) == Forgotten(
         facts=0, traces=any_store.traces(), pending=any_store.pending_traces()
     )
     assert entities(any_store) == {}
     assert facts(any_store, "a")[0].entities == ("F",)
     assert search(any_store, GraphProbe({}, {"e1": 1.0})) == []
-    assert not forget(any_store, BANK, Target(entity_id="e1")).existed
+    assert not forget(any_store, BANK, Target(entity_id="e1", unlink=True)).existed
+
+
+def test_with_an_entity_goes_what_mentions_it(any_store: Store) -> None:
+    put(
+        any_store,
+        make_fact("member", "She plays the cello.", document_id="d", chunk_id="c", entity_ids=("e",)),
+        make_fact("named", "I called Mona Ley's mother.", document_id="d", chunk_id="c"),
+        make_fact("other", "Pamona is a brand.", document_id="d", chunk_id="c", context="a talk with Mona"),
+        documents=[Document(id="d", bank=BANK, title="On Mona", tags=frozenset({"mona", "talk"}))],
+        chunks=[
+            make_chunk(
+                "c", "d", "She plays the cello. I called Mona Ley's mother. Mona left! Pamona is a brand."
+            )
+        ],
+        entities=[entity("e", "Mona Ley", "Mona")],
+    )
+    forgotten = forget(any_store, BANK, Target(entity_id="e"))
+    assert (forgotten.facts, forgotten.mentions_left) == (2, 0)
+    (other,) = facts(any_store, "member", "named", "other")
+    assert (other.id, other.text, other.context) == ("other", "Pamona is a brand.", FORGOTTEN)
+    with any_store.reading(BANK) as reading:
+        (document,), (chunk,) = reading.documents(), reading.chunks(ids=["c"])
+    assert (document.title, document.tags) == (f"On {REMOVED}", {"talk"})
+    assert chunk.text == f"{FORGOTTEN} Pamona is a brand."
+    assert entities(any_store) == {}
+
+
+def test_a_statement_that_is_kept_loses_the_name_in_text_and_source(any_store: Store) -> None:
+    put(
+        any_store,
+        new(
+            make_fact("a", "Mona and I sold the house.", document_id="d", chunk_id="c", entity_ids=("e",)),
+            words="mona sold house",
+            vectors={"fact": unit(1)},
+            dedupe_key="k",
+        ),
+        documents=[Document(id="d", bank=BANK)],
+        chunks=[make_chunk("c", "d", "Mona and I sold the house. Mona cried.")],
+        entities=[entity("e", "Mona")],
+    )
+    forgotten = forget(any_store, BANK, Target(entity_id="e", keep=("a",)))
+    assert (forgotten.facts, forgotten.kept, forgotten.mentions_left) == (0, 1, 0)
+    assert forgotten.unembedded == ("a",)
+    (kept,) = facts(any_store, "a")
+    assert (kept.text, kept.entity_ids) == (f"{REMOVED} and I sold the house.", ())
+    with any_store.reading(BANK) as reading:
+        assert reading.chunks(ids=["c"])[0].text == f"{REMOVED} and I sold the house. {FORGOTTEN}"
+        assert not reading.facts_by_dedupe_key(["k"])
+    left = features(any_store, "a")
+    assert (left.vectors, set(left.terms), left.words) == ({}, {"sold", "house"}, ("sold", "house"))
+
+
+def test_what_is_about_a_namesake_alone_stays_where_that_one_is_kept(any_store: Store) -> None:
+    put(
+        any_store,
+        make_fact("ley", "Mona sings.", entity_ids=("ley",)),
+        make_fact("fox", "Mona dances.", entity_ids=("fox",)),
+        make_fact("none", "Mona sleeps."),
+        entities=[entity("ley", "Mona Ley", "Mona"), entity("fox", "Mona Fox", "Mona")],
+    )
+    assert forget(any_store, BANK, Target(entity_id="ley", keep=("fox",))).facts == 2
+    assert [fact.text for fact in facts(any_store, "ley", "fox", "none")] == ["Mona dances."]
+    assert entities(any_store)["fox"].entity.aliases == ("Mona",)
+
+
+def test_all_wordings_of_a_fact_go(any_store: Store) -> None:
+    components = RetainComponents(store=any_store, extractor=VerbatimExtractor(), clock=lambda: NOW)
+    request = RetainRequest(bank=BANK, items=read_items("The code is 4711.", {}))
+    (first,) = retain(components, request).fact_ids
+    second = update_fact(components, BANK, first, {"text": "The code is 4712."})
+    third = update_fact(components, BANK, second.id, {"text": "The code is 4713."})
+    invalidate_fact(components, BANK, third.id)
+    for wording in (second.id, first):
+        with suppress(RuntimeError), any_store.transaction(BANK) as tx:
+            assert erase_target(any_store, tx, BANK, Target(fact_id=wording)).facts == 3
+            raise RuntimeError("roll back")
+    assert forget(any_store, BANK, Target(fact_id=third.id)).facts == 3
+    assert browse(any_store).total == 0
+    with any_store.reading(BANK) as reading:
+        assert not reading.records(RESTATED_AS)
+
+
+def test_what_only_shares_words_with_a_forgotten_fact_is_named_and_goes_on_request(any_store: Store) -> None:
+    def store_again() -> None:
+        put(
+            any_store,
+            make_fact("a", "Zed has gout.", document_id="d"),
+            new(
+                make_fact("b", "It rains.", document_id="d", context="visit for gout"),
+                passage="Zed gout. It rains.",
+            ),
+            documents=[
+                Document(
+                    id="d", bank=BANK, title="Zed gout", context="visit for gout", tags=frozenset({"gout"})
+                )
+            ],
+        )
+
+    store_again()
+    forget(any_store, BANK, Target(fact_id="a"))
+    assert facts(any_store, "b")[0].context == "visit for gout"
+    forget(any_store, BANK, Target(document_id="d"))
+    store_again()
+    assert forget(any_store, BANK, Target(fact_id="a", around=True)).unembedded == ("b",)
+    with any_store.reading(BANK) as reading:
+        (document,) = reading.documents()
+        passage = reading.passages(["b"])["b"].own
+    assert (document.title, document.context, document.tags) == ("", "", frozenset())
+    assert "gout" not in facts(any_store, "b")[0].context + passage
 
 
 def test_a_bank_goes_whole(any_store: Store) -> None:
@@ -341,20 +448,6 @@ def test_what_others_keep_is_scrubbed_in_the_same_transaction(any_store: Store) 
     with pytest.raises(InvalidInput, match="records"):
         forget(any_store, BANK, Target(fact_id="c"), also=failing)
     assert [fact.id for fact in facts(any_store, "c")] == ["c"]
-
-
-def test_forgetting_again_clears_the_traces_that_are_pending() -> None:
-    slow = MemoryStore(clears_at_once=False)
-    put(slow, make_fact("a"))
-    assert forget(slow, BANK, Target(fact_id="a")) == Forgotten(
-        facts=1, traces=Traces.PENDING, pending=slow.pending_traces()
-    )
-    assert forget(slow, BANK, Target(fact_id="a")) == Forgotten(
-        existed=False, traces=Traces.PENDING, pending=slow.pending_traces()
-    )
-    slow._clears_at_once = True
-    assert forget(slow, BANK, Target(fact_id="a")) == Forgotten(existed=False)
-    assert slow.traces() is Traces.CLEARED
 
 
 @pytest.mark.parametrize(
@@ -429,17 +522,3 @@ def test_the_erased_embedding_cannot_be_rebuilt_from_neighbours(any_store: Store
     assert_smooth(talk, [*said[:2], *said[3:]])
     assert len(never_said) == 6
     np.testing.assert_allclose(features(any_store, said[6].id).vectors["context"], far, atol=1e-6)
-
-
-def test_neighbours_from_before_other_facts_ended_forget_it_too(any_store: Store) -> None:
-    talk = Talk(any_store)
-    said = talk.say(*TURNS[:3])
-    for fact in said[:2]:
-        with any_store.transaction(BANK) as tx:
-            tx.update_facts([replace(fact, retired_at=talk.tick())])
-    appended = talk.say(*TURNS[3:])
-    gone = features(any_store, said[2].id)
-    assert talk.rebuilt(gone) > 0.99
-    talk.forget(said[2])
-    assert talk.rebuilt(gone) < 0.9
-    assert_smooth(talk, [*said[:2], *appended])

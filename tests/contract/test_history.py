@@ -133,23 +133,6 @@ def test_a_correction_ends_what_the_corrected_fact_ended(life: Life) -> None:
     assert life.ended("berlin") == ("lisbon", day(100))
 
 
-def test_a_correction_of_a_correction_points_to_the_last(life: Life) -> None:
-    life.say("braga", since=100, corrects="lisbon")
-    life.say("faro", since=100, corrects="braga")
-    assert (life.ended("berlin")[0], life.fact("braga").superseded_by) == ("faro", "faro")
-    life.invalidate("faro")
-    assert life.ended("berlin")[0] == "braga"
-    assert (life.fact("braga").retired_at, life.fact("lisbon").superseded_by) == (None, "braga")
-
-
-def test_an_ended_fact_that_is_corrected_stays_ended_when_the_correction_goes(life: Life) -> None:
-    life.say("bonn", since=0, corrects="berlin")
-    assert (life.fact("berlin").superseded_by, life.fact("berlin").valid_to) == ("bonn", day(100))
-    life.forget("bonn")
-    assert life.ended("berlin") == ("lisbon", day(100))
-    assert life.records() == []
-
-
 def test_an_edit_of_the_text_is_a_correction(life: Life) -> None:
     anew = update_fact(life.components, BANK, "lisbon", {"text": "Ann lives in Lisboa"})
     assert (life.fact("lisbon").superseded_by, life.fact("lisbon").invalid_reason) == (anew.id, "restated")
@@ -164,14 +147,6 @@ def test_an_edit_of_the_text_is_a_correction(life: Life) -> None:
 def test_an_end_can_be_taken_back_by_hand(life: Life) -> None:
     update_fact(life.components, BANK, "berlin", {"valid_to": None})
     assert life.ended("berlin") == OPEN
-
-
-def test_what_is_over_and_declared_wrong_is_over_when_it_is_restored(life: Life) -> None:
-    life.invalidate("berlin")
-    life.restore("berlin")
-    assert life.ended("berlin") == ("lisbon", day(100))
-    with pytest.raises(InvalidInput, match="superseded"):
-        life.restore("berlin")
 
 
 def test_nothing_is_closed_in_a_circle(life: Life) -> None:

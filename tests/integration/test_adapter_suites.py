@@ -7,7 +7,6 @@ suites in full are `long`, as in `python -m bench.integrations`.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,21 +15,14 @@ from bench.integrations import (
     PAGE,
     README,
     SUITES,
-    Outcome,
     Suite,
-    SuiteFailed,
     cache_folder,
     environment_of,
-    read_report,
-    read_suite,
     read_suites,
     result_lines,
     run_borrowed,
     run_example,
     run_suite,
-    save_outcome,
-    saved_outcomes,
-    saved_report,
 )
 
 ALL = read_suites()
@@ -107,47 +99,3 @@ def test_the_results_name_every_suite_and_all_that_it_borrows() -> None:
     titles = [(row[0], row[2]) for row in rows[2:]]
     assert titles == [(suite.framework, title) for suite in ALL for title in suite.titles]
     assert {row[4] for row in rows[2:]} == {"0"}, "no suite has failures"
-
-
-REPORT = """<testsuites><testsuite>
-<testcase name="test_good"/>
-<testcase name="test_odd[1]"><failure message="wrong"/></testcase>
-<testcase name="test_bad"><failure message="wrong&#10;more"/></testcase>
-<testcase name="test_left"><skipped message="no such thing"/></testcase>
-</testsuite></testsuites>"""
-
-
-def test_failures_are_told_from_those_that_are_expected(tmp_path: Path) -> None:
-    report = tmp_path / "report.xml"
-    report.write_text(REPORT)
-    outcome = read_report("tests", report, {"test_odd": "odd by nature", "test_good": "cannot work"})
-    assert outcome.passed == 1
-    assert outcome.expected == {"odd by nature": 1}
-    assert outcome.skipped == {"no such thing": 1}
-    assert outcome.failed == ("test_bad: wrong", "test_good: expected to fail, but nothing of that name did")
-
-
-def test_a_run_without_tests_is_no_success(tmp_path: Path) -> None:
-    report = tmp_path / "report.xml"
-    report.write_text("<testsuites><testsuite/></testsuites>")
-    assert read_report("tests", report, {}).failed == ("no test ran",)
-
-
-def test_results_are_kept_until_what_they_stand_on_changes(tmp_path: Path) -> None:
-    suite = QUICK[0]
-    outcome = Outcome(title="example", passed=1, skipped={"no such thing": 1}, failed=("one",))
-    assert saved_outcomes(suite, tmp_path) == {}
-    save_outcome(suite, outcome, tmp_path)
-    assert saved_outcomes(suite, tmp_path) == {"example": outcome}
-    assert saved_report(suite, tmp_path) is None, "the other runs have no results"
-    assert saved_outcomes(replace(suite, example=ALL[0].example), tmp_path) == {}
-    assert saved_outcomes(replace(suite, requirements=()), tmp_path) == {}
-
-
-def test_borrowed_tests_have_one_source(tmp_path: Path) -> None:
-    (tmp_path / "suite.toml").write_text(
-        'framework = "A"\nextra = "a"\nrequirements = []\nshown = []\nexample = "a.py"\ninstall_seconds = 1\nlong = true\n'
-        '[[borrowed]]\ntests = ["test_a.py"]\n'
-    )
-    with pytest.raises(SuiteFailed, match="either an sdist or a package"):
-        read_suite(tmp_path)

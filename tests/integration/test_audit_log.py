@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from perdure import LlmCall, Perdure
-from perdure.domain.audit import AuditEntry, Transport, outline
-from perdure.manage import audit
 from perdure.surfaces.keys import create_key
 from perdure.surfaces.rest.app import create_app
 
@@ -111,66 +107,6 @@ def test_strangers_and_deleted_banks_leave_no_entry(memory: Perdure, client: Tes
     assert [entry.response["status"] for entry in memory.audit.list("b")] == [422]
     assert client.delete(BASE).status_code == 200
     assert [bank.id for bank in memory.banks.list()] == []
-
-
-def test_tools_and_consolidation_stand_in_the_log_too(memory: Perdure) -> None:
-    from perdure.surfaces.mcp.server import create_server
-    from perdure.surfaces.workers import Workers
-    from tests.integration.mcp.mcp_client import connect as connected
-
-    memory.banks.configure("b", settings={"audit_log_enabled": True})
-    workers = Workers(memory.settings)
-
-    async def call() -> None:
-        async with connected(create_server(memory, workers, bank="b")) as session:
-            await session.call_tool("retain", {"content": "Ann keeps a secret diary."})
-            await session.call_tool("recall", {"query": "What does Ann keep?"})
-            await session.call_tool("recall", {"query": " "})
-
-    asyncio.run(call())
-    workers.close()
-    memory.operations.get("b", memory.consolidate("b").id, wait=30)
-    told = [(entry.action, entry.transport, entry.response.get("status")) for entry in memory.audit.list("b")]
-    assert told == [
-        ("consolidation", Transport.SYSTEM, None),
-        ("recall", Transport.MCP, "error"),
-        ("recall", Transport.MCP, "ok"),
-        ("retain", Transport.MCP, "ok"),
-    ]
-    assert "diary" not in json.dumps([dict(entry.request) for entry in memory.audit.list("b")])
-
-
-def test_the_oldest_entries_go_when_there_are_too_many(
-    memory: Perdure, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(audit, "MAX_ENTRIES", 10)
-    monkeypatch.setattr(audit, "PRUNED_EVERY", 4)
-    memory.banks.configure("b", settings={"audit_log_enabled": True})
-    begun = datetime(2026, 11, 18, tzinfo=UTC)
-    for number in range(24):
-        moment = begun + timedelta(seconds=number)
-        memory.audit.record(
-            AuditEntry(id=str(number), bank="b", action="recall", transport=Transport.HTTP, started_at=moment)
-        )
-    assert [entry.id for entry in memory.audit.list("b")] == [str(number) for number in range(23, 13, -1)]
-
-
-@pytest.mark.parametrize(
-    ("value", "told"),
-    [
-        ({"query": "Who?", "n": 3, "on": True, "none": None}, {"query": {"characters": 4}, "n": 3, "on": True, "none": None}),
-        ({"items": [{"content": "x" * 9}] * 25}, None),
-        ({"a secret key": 1, "mode": "x" * 50}, {"mode": {"characters": 50}, "other_fields": 1}),
-        ([[[[["deep"]]]]], [[[[{"of": "list"}]]]]),
-    ],
-)  # fmt: skip
-def test_an_outline_has_no_text(value: Any, told: Any) -> None:
-    outlined = outline(value)
-    if told is None:
-        assert outlined["items"][-1] == {"more": 5}  # type: ignore[index]
-        assert outlined["items"][0] == {"content": {"characters": 9}}  # type: ignore[index]
-    else:
-        assert outlined == told
 
 
 def test_calls_of_language_models_are_listed_and_counted(memory: Perdure, client: TestClient) -> None:

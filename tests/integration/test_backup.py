@@ -6,13 +6,13 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
 
-from perdure import Conflict, InvalidInput, NotFound, Perdure, StoreCorrupt, StoreLocked
+from perdure import Conflict, NotFound, Perdure, StoreCorrupt
 from perdure.databases import restore_database, verify_file
 from perdure.settings import Settings
 from tests.integration.rest_server import open_quick
@@ -76,18 +76,6 @@ def test_a_backup_is_one_state_while_others_write(engine: Perdure, tmp_path: Pat
         writer.join()
 
 
-def test_only_the_newest_are_kept(engine: Perdure, tmp_path: Path) -> None:
-    (tmp_path / "daily-notes.db").write_text("not a backup")
-    files = [engine.database.backup(tmp_path / "daily.db", keep=2) for _ in range(4)]
-    kept = sorted(file.name for file in tmp_path.glob("daily-2*.db"))
-    assert kept == [done.file.name for done in files[2:]]
-    assert [done.removed for done in files[:2]] == [(), ()]
-    assert files[3].removed == (files[1].file,)
-    assert (tmp_path / "daily-notes.db").exists()
-    with pytest.raises(InvalidInput, match="keep"):
-        engine.database.backup(tmp_path / "daily.db", keep=0)
-
-
 def test_a_damaged_memory_never_pushes_out_a_sound_backup(engine: Perdure, tmp_path: Path) -> None:
     first = engine.database.backup(tmp_path / "daily.db", keep=1)
     with closing(sqlite3.connect(engine.settings.database)) as raw:
@@ -125,14 +113,6 @@ def test_a_backup_replaces_a_file_that_cannot_be_read_any_more(engine: Perdure, 
     assert len(texts(database)) == 2
 
 
-def test_nothing_is_put_in_the_place_of_a_memory_in_use(engine: Perdure, tmp_path: Path) -> None:
-    done = engine.database.backup(tmp_path / "copy.db")
-    with pytest.raises(StoreLocked, match="open"):
-        restore(engine.settings.database, done.file)
-    engine.retain("main", "Cleo Marsh grows tea in Faro.")
-    assert engine.banks.stats("main").facts == 3
-
-
 def test_a_damaged_backup_replaces_nothing(engine: Perdure, tmp_path: Path) -> None:
     done = engine.database.backup(tmp_path / "copy.db")
     with closing(sqlite3.connect(done.file)) as raw:
@@ -146,12 +126,3 @@ def test_a_damaged_backup_replaces_nothing(engine: Perdure, tmp_path: Path) -> N
         restore(str(database), tmp_path / "none.db")
     assert len(texts(database)) == 2
     assert sorted(file.name for file in database.parent.iterdir()) == ["memory.db"]
-
-
-def test_a_backup_of_an_older_moment_goes_first(engine: Perdure, tmp_path: Path) -> None:
-    moment = datetime(2026, 1, 1, tzinfo=UTC)
-    moments = iter([moment + timedelta(days=2), moment, moment + timedelta(days=1)])
-    with open_quick(tmp_path / "memory", clock=lambda: next(moments, moment + timedelta(days=9))) as other:
-        for _ in range(3):
-            other.database.backup(tmp_path / "copy.db", keep=2)
-    assert len(list(tmp_path.glob("copy-*.db"))) == 2

@@ -20,6 +20,7 @@ def run_chaos(*options: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_a_minute_of_kills_and_want_loses_nothing() -> None:
     shown = run_chaos("--seconds", "60")
     for path in (

@@ -35,7 +35,6 @@ from perdure import (
 )
 from perdure.domain.llm_call import LlmOperation
 from perdure.domain.mental_model import RefreshPreview
-from perdure.domain.verb import BankIn
 from perdure.surfaces.keys import create_key
 from perdure.verbs import VERBS
 from tests.integration.rest_server import open_quick, running
@@ -231,43 +230,6 @@ def test_both_sides_answer_alike(both: tuple[Perdure, Perdure, Ids], verb: str) 
     assert comparable(there) == comparable(here)
 
 
-def test_there_is_something_of_everything(both: tuple[Perdure, Perdure, Ids]) -> None:
-    engine, _, ids = both
-    empty = {
-        "banks.erased_at",
-        "database.erasure_pending",
-        "database.evictions",
-        "llm.models",
-        "llm.calls",
-        "llm.costs",
-        "audit.list",
-    }
-    empty |= {
-        "webhooks.deliveries",
-        "models.stale",
-        "observations.pending_fact_ids",
-        "models.history",
-        "directives.history",
-        "facts.proofs",
-        "questions.list",
-    }
-    assert {verb for verb, call in READS.items() if not call(engine, ids)} <= empty
-
-
-def test_a_prompt_is_cut_here_by_the_servers_encoding(both: tuple[Perdure, Perdure, Ids]) -> None:
-    engine, client, _ = both
-    here = engine.recall(BANK, "Ann", track=False)
-    there = client.recall(BANK, "Ann", track=False)
-    for budget in (60, 90, 150, 4000):
-        assert there.to_prompt(budget) == here.to_prompt(budget)
-    assert len(there.to_prompt(60)) < len(there.to_prompt(4000))
-
-
-def test_facts_come_page_by_page(both: tuple[Perdure, Perdure, Ids]) -> None:
-    engine, client, _ = both
-    assert list(client.facts.iterate(BANK)) == list(engine.facts.iterate(BANK))
-
-
 def test_what_one_side_writes_the_other_reads(both: tuple[Perdure, Perdure, Ids]) -> None:
     engine, client, _ = both
     result = client.retain(
@@ -295,17 +257,6 @@ def test_what_one_side_writes_the_other_reads(both: tuple[Perdure, Perdure, Ids]
     forgotten = client.forget("other", everything=True)
     assert forgotten.facts == 4
     assert list(engine.facts.iterate("other")) == []
-
-
-def test_calls_that_change_a_bank_stand_in_its_audit_log(both: tuple[Perdure, Perdure, Ids]) -> None:
-    engine, client, _ = both
-    client.banks.configure("watched", settings={"audit_log_enabled": True})
-    client.retain("watched", "A secret word.")
-    client.recall("watched", "What word?")
-    client.facts.list("watched")
-    actions = [entry.action for entry in engine.audit.list("watched")]
-    assert sorted(actions) == ["banks.configure", "recall", "retain"]
-    assert "secret" not in repr(engine.audit.list("watched"))
 
 
 @pytest.mark.parametrize(
@@ -337,48 +288,6 @@ def test_errors_are_the_same_in_class_words_and_fields(
     assert type(there.value) is type(here.value)
     assert str(there.value) == str(here.value)
     assert vars(there.value) == vars(here.value)
-
-
-@pytest.mark.parametrize(
-    ("call", "named"),
-    [
-        (lambda memory: memory.database.backup("/tmp/copy.db"), "database.backup"),
-        (lambda memory: memory.recipe(), "recipe"),
-        (lambda memory: memory.settings, "settings"),
-        (lambda memory: memory.jobs, "jobs"),
-    ],
-)
-def test_what_is_refused_is_named(
-    both: tuple[Perdure, Perdure, Ids], call: Callable[[Perdure], object], named: str
-) -> None:
-    with pytest.raises(perdure.Unavailable, match=f"{named} is not available over HTTP"):
-        call(both[1])
-
-
-def test_the_server_refuses_them_too(served: tuple[Perdure, str]) -> None:
-    answer = httpx.post(f"{served[1]}/v1/perdure/database.backup", json={"file": "/tmp/copy.db"})
-    assert answer.status_code == 501
-    assert "backup" in answer.json()["error"]["message"]
-
-
-HOSTILE: list[bytes] = [
-    b"", b"{", b"[]", b"null", b'{"nothing": 1}', b"[" * 100_000, b'{"query": 5, "limit": "x", "content": 7, "ids": 3}', b"\xff\xfe",
-    b'{"where": {"tags": 7}, "query": "x"}', b'{"where": [], "query": "x"}', b'{"content": {"$item": {"content": 5}}}',
-    b'{"where": {"during": {"start": 1}}, "query": "x"}',
-    b'{"record": {"kind": "a.b", "id": "1", "bank": "elsewhere"}}', b'{"content": [[[[1]]]]}', b'{"fact_id": "\\ud800"}',
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
-def test_no_body_breaks_the_server(served: tuple[Perdure, str], body: bytes) -> None:
-    with httpx.Client(base_url=served[1]) as client:
-        for verb in (*VERBS, "database.backup", "__init__", "_store", "close"):
-            of_bank = verb in VERBS and VERBS[verb].bank not in (BankIn.NOWHERE, BankIn.ALL)
-            path = f"/v1/perdure/banks/hostile/{verb}" if of_bank else f"/v1/perdure/{verb}"
-            answer = client.post(path, content=body)
-            assert answer.status_code != 500, (path, body[:80], answer.text)
-            if answer.status_code >= 300:
-                assert answer.json()["error"]["code"]
 
 
 def test_a_server_that_is_not_there_is_named() -> None:
@@ -492,31 +401,3 @@ def test_the_asynchronous_client_has_it_all_too(served: tuple[Perdure, str], bot
             assert set(first) == {engine.count_tokens("a b c")}
 
     asyncio.run(run())
-
-
-def test_cancelling_an_awaited_call_stops_the_work(
-    served: tuple[Perdure, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine, url = served
-    stopped = threading.Event()
-
-    def slow(*_: object, **__: object) -> None:
-        from perdure.domain.work import check_work
-
-        try:
-            for _tick in range(200):
-                check_work()
-                time.sleep(0.05)
-        except perdure.Cancelled:
-            stopped.set()
-            raise
-
-    monkeypatch.setattr(engine.facts, "list", slow)
-
-    async def run() -> None:
-        async with await perdure.connect_async(url) as client:
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(client.facts.list(BANK), 0.3)
-
-    asyncio.run(run())
-    assert stopped.wait(5)

@@ -7,21 +7,19 @@ import sqlite3
 import struct
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 from starlette.testclient import TestClient
 
-from perdure import DamagedRow, InvalidInput, NotFound, Perdure, StoreCorrupt
+from perdure import DamagedRow, NotFound, Perdure
 from perdure.domain.damage import Damage
 from perdure.domain.fact import Chunk, Document, Link, LinkKind
 from perdure.errors import PerdureError
-from perdure.ports.store import Traces
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.surfaces.rest.app import create_app
-from perdure.testing import BANK, browse, facts, make_fact, new, put
+from perdure.testing import BANK, browse, make_fact, new, put
 from tests.integration.rest_server import open_quick
 
 TEXTS = (
@@ -114,15 +112,6 @@ def test_no_path_and_no_stored_text_is_in_an_error_over_rest(engine: Perdure) ->
         assert memory.json()["error"]["code"] == "damaged_row"
 
 
-def test_the_messages_of_a_store_name_its_file_to_its_owner_alone(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    path.write_bytes(b"not a database at all, only a text " * 30)
-    with pytest.raises(StoreCorrupt) as error:
-        SqliteStore.open(path)
-    assert str(path) in str(error.value)
-    assert str(path) not in error.value.public
-
-
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A file with facts, documents, chunks and links."""
@@ -195,33 +184,6 @@ def test_flipped_bits_and_zeroed_pages_are_never_silent(path: Path, kind: str, t
     assert told > tries // 5
 
 
-def test_links_leftovers_and_lost_facts_are_found(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as raw:
-        raw.execute("DELETE FROM fact WHERE id = 'f5'")
-        raw.execute("INSERT INTO link SELECT bank, 3, 999, 'semantic', 0.5 FROM link LIMIT 1")
-        raw.execute("DELETE FROM fact_features WHERE fact = 9")
-        raw.commit()
-    with closing(SqliteStore.open(path)) as store:
-        told = {(one.kind, one.name) for one in store.verify().damage}
-        assert {("fact", "f5"), ("link", "3 to 999"), ("link", "6 to 5"), ("features", "f8")} <= told
-        mended = store.verify(repair=True)
-        assert {one.kind for one in mended.left} == {"fact", "features"}
-        dropped = store.verify(repair=True, drop=True)
-        assert {one.kind for one in dropped.left} == {"features"}
-
-
-def test_an_index_of_sqlite_is_made_anew(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as raw:
-        raw.execute("PRAGMA writable_schema = ON")
-        raw.execute("UPDATE sqlite_schema SET sql = replace(sql, 'bank, document_id, ordinal', 'bank, document_id, text')"
-                    " WHERE name = 'chunk_document'")  # fmt: skip
-        raw.commit()
-    with closing(SqliteStore.open(path)) as store:
-        assert {one.kind for one in store.verify().damage} == {"index"}
-        assert store.verify(repair=True).sound
-        assert store.verify().damage == ()
-
-
 def write_log(tmp_path: Path) -> Path:
     """A file whose last transactions are in its log alone, as a killed process leaves it."""
     path, left = tmp_path / "memory.db", tmp_path / "left.db"
@@ -277,36 +239,3 @@ def test_a_log_whose_writer_was_killed_lost_nothing(tmp_path: Path, how: str) ->
 
 def os_noise(count: int) -> bytes:
     return Random(count).randbytes(count)
-
-
-def test_a_transaction_recomputes_the_checksum_of_what_it_changes(path: Path) -> None:
-    with closing(SqliteStore.open(path)) as store:
-        with store.transaction(BANK) as tx:
-            (fact,) = tx.facts(["f3"])
-            tx.update_facts([replace(fact, text="another", tags=frozenset({"x", "y"}), entities=("Ann",))])
-            (document,) = tx.documents(["d3"])
-            tx.put_documents([replace(document, title="another", tags=frozenset({"t"}))])
-        store.record_recalls(
-            BANK, [("f3", fact.recorded_at or __import__("datetime").datetime.now().astimezone())]
-        )
-        assert store.verify().damage == ()
-        assert facts(store, "f3")[0].text == "another"
-        assert store.traces() is Traces.CLEARED
-
-
-def test_a_bank_cannot_be_named_like_a_step_in_a_path_or_with_hidden_characters(engine: Perdure) -> None:
-    for name in (".", "..", "a\x1b[2J", "a\u202eb", "a\u200bb", "a\x85b", "a\u2028b"):
-        with pytest.raises(InvalidInput, match="bank"):
-            engine.retain(name, "Something.")
-    engine.retain("...", "Three dots are a name.")
-    engine.retain("Zoë ❤\u200d🔥", "Joiners belong to words and emoji.")
-    with pytest.raises(InvalidInput, match="document_id"):
-        engine.retain("main", "Something.", document_id="a\x1b[2Jb")
-
-
-def test_an_archive_that_is_refused_leaves_no_bank(engine: Perdure) -> None:
-    with TestClient(create_app(engine, engine.settings), base_url="http://localhost") as client:
-        files = {"file": ("transfer.zip", b"this is no archive")}
-        refused = client.post("/v1/default/banks/fresh/document-transfer", files=files)
-        assert refused.status_code == 422
-    assert "fresh" not in {bank.id for bank in engine.banks.list()}

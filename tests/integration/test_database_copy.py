@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from perdure import Conflict, NotFound, Settings
-from perdure.databases import abandon_copies, copy_banks
+from perdure.databases import copy_banks
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Document, TurnSpan
 from perdure.domain.record import Record
@@ -134,37 +134,6 @@ def test_an_interrupted_copy_is_invisible_and_is_made_again(
         assert store.shared_records(copying.INCOMING) == []
 
 
-def test_what_was_erased_in_the_source_before_a_copy_was_made_again_does_not_arrive(
-    file: Path, url: str
-) -> None:
-    def stop_at_changes(bank: str, table: str, rows: int) -> None:
-        if table == "change":
-            raise Interrupted
-
-    with pytest.raises(Interrupted):
-        copy_banks(url, banks=["ann"], settings=settings(file), progress=stop_at_changes)
-    with closing(SqliteStore.open(file)) as source, source.transaction("ann") as tx:
-        doomed = [tx.unstaged_facts(OTHER)[0]]
-        tx.delete_facts(doomed)
-    (copy,) = copy_banks(url, banks=["ann"], settings=settings(file))
-    assert copy.facts == 58
-    with closing(PostgresStore.open(url)) as store, store.reading("ann") as reading:
-        assert reading.facts(doomed) == []
-
-
-def test_an_abandoned_copy_leaves_no_row(file: Path, url: str) -> None:
-    def stop(bank: str, table: str, rows: int) -> None:
-        if table == "fact":
-            raise Interrupted
-
-    with pytest.raises(Interrupted):
-        copy_banks(url, banks=["ann"], settings=settings(file), progress=stop)
-    assert abandon_copies(url, ["ann", "bob"]) == ["ann"]
-    with closing(PostgresStore.open(url)) as store, store.tables(writing=False) as tables:
-        for table in (*copying.KEYS, "shared_record", "bank"):
-            assert tables.select(f"SELECT count(*) FROM {table}") == [(0,)], table
-
-
 def test_copying_again_changes_nothing_and_another_bank_of_the_name_is_refused(
     file: Path, url: str, tmp_path: Path
 ) -> None:
@@ -182,17 +151,6 @@ def test_copying_again_changes_nothing_and_another_bank_of_the_name_is_refused(
         copy_banks(url, banks=["ann"], settings=settings(tmp_path / "other.db"))
     with pytest.raises(NotFound):
         copy_banks(url, banks=["nobody"], settings=settings(file))
-
-
-def test_writing_meanwhile_is_told(file: Path, url: str) -> None:
-    def write(bank: str, table: str, rows: int) -> None:
-        if table == "index_cache":
-            with closing(SqliteStore.open(file)) as store, store.transaction(bank) as tx:
-                tx.delete_facts([tx.unstaged_facts(OTHER)[0]])
-
-    (copy,) = copy_banks(url, banks=["ann"], settings=settings(file), progress=write)
-    assert copy.changed_meanwhile
-    assert copy.facts == 59
 
 
 def test_the_command_copies(file: Path, url: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure import NotFound, Perdure
-from perdure.reflect.directives import MAX_HISTORY
+from perdure import Perdure
 from tests.integration.rest_server import open_quick
 
 BANK = "house"
@@ -27,25 +26,6 @@ def test_a_changed_directive_tells_what_it_was_and_since_when(memory: Perdure) -
     second = memory.directives.update(BANK, rule.id, content="Answer in two sentences.")
     memory.directives.update(BANK, rule.id, is_active=False)
     assert memory.directives.history(BANK, rule.id) == [second, rule]
-
-
-def test_a_change_that_changes_nothing_leaves_no_version(memory: Perdure) -> None:
-    rule = memory.directives.create(BANK, "Tone", "Answer in one sentence.")
-    memory.directives.update(BANK, rule.id, name="Tone")
-    assert memory.directives.history(BANK, rule.id) == []
-
-
-def test_the_history_keeps_the_newest_versions_and_goes_with_the_directive(memory: Perdure) -> None:
-    rule = memory.directives.create(BANK, "Tone", "Say 0.")
-    for number in range(1, MAX_HISTORY + 3):
-        memory.directives.update(BANK, rule.id, content=f"Say {number}.")
-    versions = memory.directives.history(BANK, rule.id)
-    assert len(versions) == MAX_HISTORY
-    assert versions[0].content == f"Say {MAX_HISTORY + 1}."
-    memory.directives.delete(BANK, rule.id)
-    with pytest.raises(NotFound):
-        memory.directives.history(BANK, rule.id)
-    assert not memory.records.list("directive_history", bank=BANK)
 
 
 def test_the_history_goes_along_with_an_export_and_a_copy_of_the_settings(memory: Perdure) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -15,20 +12,19 @@ from typing import Any
 import psycopg
 import pytest
 
-from perdure import Conflict, NotFound, Perdure, Settings, Unavailable
-from perdure.databases import abandon_copies, copy_banks, encrypt_bank
+from perdure import Settings
+from perdure.databases import copy_banks
 from perdure.domain.fact import Document
 from perdure.domain.record import Record
 from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
 from perdure.ports.store import Features, NewFact, Store, Traces
 from perdure.stores.postgres import encrypting
-from perdure.stores.postgres.content import COLUMNS, Scope
+from perdure.stores.postgres.content import COLUMNS
 from perdure.stores.postgres.encrypting import encrypt
 from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sql import copying
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.surfaces.cli.main import main
 from perdure.testing import BANK, make_chunk, make_fact
 from tests.integration.test_database_copy import fill
 from tests.integration.test_postgres_encryption import SECRET, files_with, write_secret
@@ -92,23 +88,6 @@ def stored_content(url: str) -> list[str]:
     return [value for row in rows for value in row if value is not None and value not in plain]
 
 
-def key_count(url: str) -> int:
-    with closing(psycopg.connect(url)) as db:
-        row = db.execute(b"SELECT count(*) FROM perdure.content_key").fetchone()
-    assert row is not None
-    return int(row[0])
-
-
-def row_count(url: str) -> int:
-    """Rows of all banks in a database, their keys among them."""
-    with closing(psycopg.connect(url)) as db:
-        counts = [
-            db.execute(f"SELECT count(*) FROM perdure.{table}".encode()).fetchone()
-            for table in ("content_key", *copying.KEYS)
-        ]
-    return sum(count[0] for count in counts if count)
-
-
 # Copying
 
 
@@ -155,76 +134,6 @@ def test_banks_arrive_encrypted_where_the_setting_says_so_and_come_back_as_they_
                 assert_same_search(source, store, "bob", probe, sampler.filter(), 50)
         assert server.verify().sound
         assert forget(server, "bob", Target(document_id="tagged")).keys_destroyed
-
-
-def test_an_encrypted_bank_that_is_copied_without_the_setting_is_plain_and_it_says_so(
-    file: Path, urls: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    copy(file, urls[0], encrypt=True)
-    assert main(["database", "copy", urls[1], "--bank", "ann", "--database", urls[0]]) == 0
-    assert "READABLE here" in capsys.readouterr().out
-    assert not any(one.startswith("\x02") for one in stored_content(urls[1]))
-    assert key_count(urls[1]) == 0
-    assert copy(urls[0], urls[1], encrypt=False)[0].was_there
-
-
-@pytest.mark.parametrize("table", ["document", "chunk", "fact", "fact_features", "vector", "record"])
-def test_an_interrupted_copy_into_an_encrypting_database_is_made_again(
-    tmp_path: Path, url: str, table: str
-) -> None:
-    file = tmp_path / "memory.db"
-    fill(file, "ann")
-
-    def die(bank: str, of: str, rows: int) -> None:
-        if of == table:
-            raise Killed
-
-    with pytest.raises(Killed):
-        copy(file, url, encrypt=True, banks=["ann"], progress=die)
-    assert all(one.startswith("\x02") for one in stored_content(url))
-    with closing(SqliteStore.open(file)) as source, source.transaction("ann") as tx:
-        tx.delete_documents(["tagged"])
-        tx.delete_chunks(["spoken"])
-    (one,) = copy(file, url, encrypt=True, banks=["ann"])
-    assert one.encrypted
-    assert one.rows["document"] > 0
-    assert all(stored.startswith("\x02") for stored in stored_content(url))
-    with closing(PostgresStore.open(url)) as target, closing(SqliteStore.open(file)) as source:
-        sampler = Sampler(Random(4), bank="ann")
-        assert_same_memory(source, target, "ann", sampler.filter())
-        assert target.verify().sound
-        assert any("destroyed keys" in told for told in target.pending_traces()), "the document's"
-        with target.tables(writing=False) as tables:
-            scopes = {scope for (scope,) in tables.select("SELECT scope FROM content_key")}
-        assert Scope("document", "tagged").stored not in scopes
-
-
-@pytest.mark.parametrize("first", [False, True])
-def test_a_copy_that_is_made_again_under_another_setting_is_stored_in_one_way(
-    file: Path, url: str, first: bool
-) -> None:
-    def die(bank: str, of: str, rows: int) -> None:
-        if of == "vector":
-            raise Killed
-
-    with pytest.raises(Killed):
-        copy(file, url, encrypt=first, banks=["ann"], progress=die)
-    (one,) = copy(file, url, encrypt=not first, banks=["ann"])
-    assert one.encrypted is not first
-    assert {stored.startswith("\x02") for stored in stored_content(url)} == {not first}
-
-
-def test_an_abandoned_copy_leaves_no_key(file: Path, url: str) -> None:
-    def die(bank: str, of: str, rows: int) -> None:
-        if of == "vector":
-            raise Killed
-
-    with pytest.raises(Killed):
-        copy(file, url, encrypt=True, banks=["ann"], progress=die)
-    assert abandon_copies(url, ["ann"], settings=settings(file)) == ["ann"]
-    assert (row_count(url), key_count(url)) == (0, 0)
-    with closing(PostgresStore.open(url)) as target:
-        assert any("destroyed keys" in told for told in target.pending_traces())
 
 
 # Encrypting where it is
@@ -305,100 +214,3 @@ def test_an_interrupted_encryption_leaves_the_bank_usable_and_goes_on(
     assert plain.verify().sound
     assert plain.clear_traces() is Traces.CLEARED
     assert forget(plain, BANK, Target(fact_id="f1")).keys_destroyed
-
-
-def test_a_bank_is_read_and_written_while_it_is_encrypted(
-    plain: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(encrypting, "BLOCK", 10)
-    stop = threading.Event()
-    written, wrong = ["f1"], list[str]()
-
-    def keep_writing() -> None:
-        with closing(PostgresStore.open(url)) as own:
-            while not stop.is_set():
-                write_facts(own, f"w{len(written)}")
-                written.append(f"w{len(written)}")
-                time.sleep(0.05)
-
-    def keep_reading() -> None:
-        with closing(PostgresStore.open(url)) as own:
-            while not stop.is_set():
-                asked = written[-5:]
-                read = texts(own, ids=asked)
-                wrong.extend(one for one in asked if read.get(one) != f"{one} of the {SECRET}")
-                wrong.extend(value for value in read.values() if SECRET not in value)
-
-    threads = [threading.Thread(target=keep_writing), threading.Thread(target=keep_reading)]
-    for thread in threads:
-        thread.start()
-    try:
-        time.sleep(0.3)
-        encrypt(plain, BANK, wait=1.0)
-        time.sleep(0.3)
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join(60)
-    assert wrong == []
-    assert len(written) > 5
-    assert all(one.startswith("\x02") for one in stored_content(url))
-    assert texts(plain, ids=written).keys() >= set(written)
-
-
-def test_a_bank_that_is_made_anew_meanwhile_is_not_mixed_up(plain: PostgresStore) -> None:
-    def make_anew(bank: str, of: str, rows: int) -> None:
-        if of == "document":
-            with plain.transaction(BANK) as tx:
-                tx.delete_bank()
-            write_facts(plain, "new")
-
-    with pytest.raises(Conflict, match="deleted and made again"):
-        encrypt(plain, BANK, wait=0.0, progress=make_anew)
-    assert texts(plain, ids=["new"])["new"] == f"new of the {SECRET}"
-
-
-def test_text_that_looks_as_if_it_were_encrypted_is_encrypted_too(url: str) -> None:
-    with closing(PostgresStore.open(url)) as store:
-        with store.transaction(BANK) as tx:
-            tx.insert_facts([NewFact(make_fact("a", "\x02abc:AAAA"), Features())])
-        encrypt(store, BANK, wait=0.0)
-        assert "\x02abc:AAAA" not in stored_content(url)
-        with store.reading(BANK) as reading:
-            assert reading.facts(["a"])[0].text == "\x02abc:AAAA"
-
-
-def test_the_command_encrypts(
-    plain: PostgresStore,
-    url: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(encrypting, "WAIT", 0.0)
-    assert main(["database", "encrypt", BANK, "--database", url]) == 0
-    told = capsys.readouterr().out
-    assert f"bank {BANK}: encrypted, {3 * FACTS + 2} rows" in told
-    assert "may still hold erased texts in dead rows" in told
-    assert main(["database", "encrypt", BANK, "--database", url, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["encrypt"]["was_encrypted"]
-    with pytest.raises(NotFound):
-        encrypt_bank("nobody", settings=settings(url))
-    with pytest.raises(Unavailable, match="a file has none"):
-        encrypt_bank("ann", settings=settings(tmp_path / "memory.db"))
-
-
-def test_a_memory_that_was_encrypted_later_is_used_as_any_other(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Perdure.open(url, embedder="hashing", reranker="none", tagger="rules") as memory:
-        memory.retain("ann", "I am allergic to walnuts. I live in Lisbon.", speaker="Ann", document_id="d")
-        question = "What is Ann allergic to?"
-        before = memory.recall("ann", question).recollections[0].text
-        monkeypatch.setattr(encrypting, "WAIT", 0.0)
-        encrypt_bank("ann", settings=settings(url))
-        assert memory.recall("ann", question).recollections[0].text == before
-        memory.retain("ann", "I play the piano.", speaker="Ann")
-        assert "piano" in memory.recall("ann", "Who plays the piano?").recollections[0].text
-        assert not memory.forget("ann", document_id="d").keys_destroyed, "dead rows have it as it was"
-    assert not any("walnut" in one for one in stored_content(url))

@@ -44,14 +44,6 @@ def test_a_changed_note_replaces_what_it_said(tmp_path: Path) -> None:
     assert "Vera waters" not in shown
 
 
-def test_both_homes_can_be_asked_for(tmp_path: Path) -> None:
-    shown = run(tmp_path, "as_of.py").splitlines()
-    assert shown[0] == "Oslo: 2025-01-10 to 2026-04-02"
-    assert shown[1] == "Lisbon: 2026-04-02 to now"
-    assert "Lisbon" in shown[2]
-    assert "Oslo" in shown[3]
-
-
 def test_an_embedder_of_ones_own_embeds(tmp_path: Path) -> None:
     shown = run(tmp_path, "own_embedder.py")
     assert "allergic to walnuts" in shown

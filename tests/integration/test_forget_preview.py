@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from perdure import Filter, ForgetPreview, InvalidInput, Perdure
-from tests.unit.reflect.thinking import BANK, Thinking
 
 OPTIONS: dict[str, Any] = {
     "embedder": "none",
@@ -134,34 +133,3 @@ def test_the_preview_of_what_is_not_there_says_so(memory: Perdure) -> None:
 def test_a_preview_needs_one_target(memory: Perdure) -> None:
     with pytest.raises(InvalidInput, match="exactly one"):
         memory.preview_forget("b")
-
-
-def test_the_in_memory_store_rolls_a_preview_back_too() -> None:
-    bank = Thinking()
-    (fact_id,) = bank.say(1, "I prefer quince jam.")
-    preview = bank.engine.preview_forget(BANK, fact_id=fact_id)
-    assert (preview.facts, preview.opinions) == (2, 1)
-    assert [str(one) for one in bank.engine.opinions.list(BANK)] == ["Ann prefers quince jam (c = 0.85)"]
-
-
-def test_proofs_name_the_later_sources_of_a_fact(memory: Perdure) -> None:
-    (lives,) = [fact for fact in memory.facts.history("b", "Ann", "lives_in") if fact.object == "Lisbon"]
-    assert [proof.document_id for proof in memory.facts.proofs("b", [lives.id])] == ["three"]
-
-
-def test_the_curve_of_an_opinion_ends_at_its_confidence(memory: Perdure) -> None:
-    (jam,) = [one for one in memory.opinions.list("b") if "quince" in one.statement]
-    curve = memory.opinions.curve("b", jam.id)
-    assert curve == jam.curve()
-    assert (len(curve), curve[-1][1]) == (2, jam.confidence)
-
-
-def test_entities_are_searched_and_paged(memory: Perdure) -> None:
-    every = memory.entities.list("b")
-    assert memory.entities.list("b", offset=1, limit=2) == every[1:3]
-    assert [one.name for one in memory.entities.list("b", text="RIT")] == ["Rita"]
-    people = memory.entities.list("b", types=["person"])
-    assert people == [one for one in every if one.type == "person"]
-    assert len(people) < len(every)
-    with pytest.raises(InvalidInput, match="limit"):
-        memory.entities.list("b", limit=-1)

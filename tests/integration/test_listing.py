@@ -11,7 +11,6 @@ import pytest
 from perdure.aio import AsyncPerdure
 from perdure.domain.time import Window, parse_instant
 from perdure.engine import Perdure
-from perdure.errors import InvalidInput
 
 QUICK = {"embedder": "hashing", "reranker": "none", "tagger": "rules", "tokens": "approximate"}
 FEBRUARY = Window(parse_instant("2024-02-01", "start"), parse_instant("2024-03-01", "end"))
@@ -53,18 +52,6 @@ def test_facts_are_listed_by_date(memory: Perdure) -> None:
 )
 def test_entities_are_found_by_their_name_in_any_case(memory: Perdure, name: str, found: list[str]) -> None:
     assert [entity.name for entity in memory.entities.list("b", name=name)] == found
-
-
-def test_entities_are_found_by_an_alias(memory: Perdure) -> None:
-    (maya,) = memory.entities.list("b", name="Maya Chen")
-    (jose,) = memory.entities.list("b", name="José")
-    memory.entities.merge("b", maya.id, jose.id)
-    assert [entity.id for entity in memory.entities.list("b", name="josé")] == [maya.id]
-
-
-def test_ids_and_a_name_are_not_asked_for_together(memory: Perdure) -> None:
-    with pytest.raises(InvalidInput, match="not both"):
-        memory.entities.list("b", ["x"], name="Maya Chen")
 
 
 def test_the_asynchronous_twin_takes_the_same_arguments(memory: Perdure) -> None:

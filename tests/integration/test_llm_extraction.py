@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from perdure import Fact, InvalidInput, LlmBusy, LlmRefused, LlmReply, LlmRequest, Perdure, RetainResult
-from perdure.domain.llm_call import LlmOperation
-from perdure.extract.llm import LlmExtractor
-from perdure.extract.local import LocalExtractor
-from perdure.llm.caller import Caller
 from perdure.llm.prompt import load
-from perdure.models.rule_tagger import RuleTagger
-from perdure.ports.extractor import Turn
 from perdure.ports.llm import Finish, TokenUsage
 from tests.support.memory_store import MemoryStore
 from tests.support.scripted_llm import ScriptedLlm, Step
@@ -122,19 +115,6 @@ def test_a_newer_value_closes_the_older_one_that_was_offered() -> None:
         assert current(memory) == ["Ann paints in acrylics these days."]
 
 
-def test_the_later_statement_wins_also_when_the_earlier_one_is_retained_last() -> None:
-    memory, _ = memory_with(
-        [
-            answer(fact(1, "Ann paints in acrylics these days.")),
-            answer(fact(1, "Ann does her paintings in oil.", changed=["F1"])),
-        ]
-    )
-    with memory:
-        tell(memory, "My paintings are all in acrylics these days.", day=20)
-        tell(memory, "My paintings are all done in oil.", day=0)
-        assert current(memory) == ["Ann paints in acrylics these days."]
-
-
 def replacing(second: Mapping[str, object], **first: object) -> tuple[Perdure, RetainResult]:
     """Two statements of which the second is said to replace the first, after a month."""
     memory, _ = memory_with(
@@ -152,12 +132,6 @@ def test_what_is_less_trusted_closes_nothing() -> None:
     with memory:
         assert not tell(memory, "My paintings are in acrylics.", day=20, trust=1).superseded
         assert len(current(memory)) == 2
-
-
-def test_what_others_say_closes_nothing() -> None:
-    memory, _ = replacing({"text": "Ann paints in acrylics.", "changed": CHANGED})
-    with memory:
-        assert not tell(memory, "Ann's paintings are in acrylics.", day=20, speaker="Ben").superseded
 
 
 def test_a_question_closes_nothing() -> None:
@@ -270,16 +244,6 @@ def test_a_chunk_that_fails_is_read_locally_and_named(error: Step, code: str) ->
         assert "2 turns without the language model" in str(result)
 
 
-def test_after_a_refusal_of_the_key_nothing_more_is_asked_in_that_retain() -> None:
-    memory, model = memory_with(lambda _: LlmRefused("no such key", status=401))
-    with memory:
-        result = tell(
-            memory, *(f"I read book number {n} about rivers. " + "It was long. " * 60 for n in range(12))
-        )
-        assert len(model.requests) == 1
-        assert sum(one.turns for one in result.fell_back) == 12
-
-
 def test_a_chunk_whose_answer_is_cut_is_halved_until_every_turn_is_covered() -> None:
     def cut_above_two(request: LlmRequest) -> Step:
         lines = [line for line in shown(request).splitlines() if line[:1].isdigit() and "Ann:" in line]
@@ -351,23 +315,6 @@ def test_relations_that_the_model_states_close_what_they_replace() -> None:
         assert [one.fact_id for one in result.superseded] == [old]
 
 
-def test_causes_lead_from_the_fact_that_the_model_names() -> None:
-    memory, _ = memory_with(
-        [
-            answer(
-                fact(2, "Ann sleeps badly.", causes=[[1, 0.8], [7], []]),
-                fact(1, "Ann's neighbour practises drums at night."),
-            )
-        ]
-    )
-    with memory:
-        noise, sleep = tell(
-            memory, "My neighbour practises drums at night.", "I sleep badly.", document_id="d"
-        ).fact_ids
-        causal = [link for link in memory.facts.links("b", [noise]) if link.kind == "causal"]
-        assert [(link.source, link.target, link.weight) for link in causal] == [(noise, sleep, 0.8)]
-
-
 def test_the_extractor_needs_a_model() -> None:
     with pytest.raises(InvalidInput, match="extractor"):
         Perdure.open(store=MemoryStore(), extractor="llm", embedder="none", reranker="none", tagger="rules")
@@ -379,51 +326,6 @@ def test_a_retain_in_the_background_tells_of_turns_read_without_the_model() -> N
         work = memory.retain_later("b", "Ann plays the cello.", document_id="d")
         done = memory.operations.get("b", work.id, wait=30)
         assert done.result == {"facts": 1, "fell_back_turns": 1, "fell_back_because": "overloaded"}
-
-
-def test_many_chunks_are_asked_about_at_once_and_stay_in_order() -> None:
-    def repeat(request: LlmRequest) -> Step:
-        lines = [line for line in shown(request).splitlines() if line[:1].isdigit() and "Ann:" in line]
-        return answer(
-            *(fact(n, f"Ann collects item {line.split('item ')[1][:4]}.") for n, line in enumerate(lines, 1))
-        )
-
-    memory, model = memory_with(repeat)
-    with memory:
-        said = [f"I collect item {1000 + n} " + "of that sort and more. " * 40 for n in range(20)]
-        result = tell(memory, *said, document_id="d")
-        assert len(model.requests) > 4
-        worded = [one.text for one in stored(memory, result) if one.made_by]
-        assert worded == [f"Ann collects item {1000 + n}." for n in range(20)]
-
-
-class CutCaller(Caller):
-    """Gives complete items of an answer that was cut in the middle of its third fact."""
-
-    def structured(self, purpose, messages, expected, *, max_tokens=0):  # type: ignore[no-untyped-def]
-        reply = super().structured(purpose, messages, expected)
-        if len(reply.value.facts) <= 2:
-            return reply
-        return replace(reply, value=reply.value.model_copy(update={"facts": reply.value.facts[:2]}), cut=True)
-
-
-def test_complete_items_of_a_cut_answer_are_kept_and_the_rest_is_asked_for() -> None:
-    def repeat(request: LlmRequest) -> Step:
-        lines = [line for line in shown(request).splitlines() if line[:1].isdigit() and "Ann:" in line]
-        return answer(
-            *(
-                fact(n, json.loads(line.partition("Ann: ")[2]).replace("I ", "Ann "))
-                for n, line in enumerate(lines, 1)
-            )
-        )
-
-    model = ScriptedLlm(repeat)
-    extractor = LlmExtractor(CutCaller({LlmOperation.RETAIN: [model]}), LocalExtractor(RuleTagger()))
-    words = ("cellos", "violas", "oboes", "harps", "flutes")
-    facts = extractor.extract([Turn(text=f"I collect {word}.", speaker="Ann") for word in words])
-    assert [one.text for one in facts] == [f"Ann collect {word}." for word in words]
-    assert [one.turn for one in facts] == [0, 1, 2, 3, 4]
-    assert len(model.requests) == 4
 
 
 def test_a_wording_in_the_first_person_gives_way_to_the_local_fact() -> None:

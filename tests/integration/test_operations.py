@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -20,17 +18,12 @@ from typing import Any
 import pytest
 from job_worker import BANKS, ITEMS, PATIENCE, make_runner
 
-from perdure.domain.item import Item, RetainResult
 from perdure.domain.operation import OperationStatus
-from perdure.errors import Conflict
 from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
-from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
-from perdure.jobs.records import STEP, scrub
+from perdure.jobs.records import scrub
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
-from perdure.ports.store import Traces
-from perdure.retain.commit import CommitReceipt, Within
 from perdure.retain.request import RetainRequest, read_items
 from perdure.stores.sqlite.store import SqliteStore
 
@@ -161,102 +154,5 @@ def test_what_is_erased_is_in_no_record_of_the_work_that_stored_it(store: Sqlite
     forget(store, "b", Target(document_id="d-quux"), also=scrub)
     assert runner.get("b", "op").status is OperationStatus.COMPLETED
     assert submit(runner, job, SECRET, "op", document_id="d-quux") == "op"
-    with pytest.raises(Conflict, match="other content"):
-        submit(runner, job, "Something else.", "op", document_id="d-quux")
     runner.close()
     assert b"quux" not in content(path)
-
-
-def test_what_is_erased_while_it_waits_is_not_stored_later(store: SqliteStore, path: Path) -> None:
-    waiting, job = make_runner(store, now, threads=0)
-    submit(waiting, job, SECRET, document_id="d-quux")
-    again = submit(waiting, job, [SECRET, "Ben lives in Rome."], document_id="d-quux")
-    runner, _ = make_runner(store, now)
-    waiting._take_turn("b")
-    waiting.close()
-    forget(store, "b", Target(document_id="d-quux"), also=scrub)
-    runner.resume()
-    assert runner.wait("b", again, PATIENCE).result == {"facts": 0}
-    runner.close()
-    assert b"quux" not in content(path)
-
-
-def test_a_document_that_only_waits_to_be_stored_can_be_erased(store: SqliteStore, path: Path) -> None:
-    runner, job = make_runner(store, now, threads=0)
-    submit(runner, job, SECRET, document_id="d-quux")
-    assert forget(store, "b", Target(document_id="d-quux"), also=scrub).existed
-    assert not forget(store, "b", Target(document_id="d-quux"), also=scrub).existed
-    runner.close()
-    assert b"quux" not in content(path)
-
-
-def test_work_on_an_erased_bank_ends(store: SqliteStore, path: Path) -> None:
-    entered, opened = threading.Event(), threading.Event()
-
-    class GatedJob(RetainJob):
-        def run_step(self, step: Any) -> Any:
-            entered.set()
-            assert opened.wait(PATIENCE)
-            return super().run_step(step)
-
-    runner, job = make_runner(store, now, GatedJob)
-    submit(runner, job, [{"content": SECRET, "document_id": f"d{number}"} for number in range(80)])
-    assert entered.wait(PATIENCE)
-    forget(store, "b", Target(everything=True), also=scrub)
-    opened.set()
-    later = submit(runner, job, "Ann lives in Oslo.", bank="other")
-    runner.wait("other", later, PATIENCE)
-    runner.close()
-    assert [bank.id for bank in store.banks()] == ["other"]
-    assert b"quuxtown" not in content(path)
-
-
-def test_traces_are_cleared_in_the_background(store: SqliteStore, path: Path) -> None:
-    runner, job = make_runner(store, now)
-    submit(runner, job, SECRET, "op", document_id="d")
-    runner.wait("b", "op", PATIENCE)
-    with store.transaction("b") as tx:
-        tx.delete_bank()
-        tx.erased_content()
-    assert store.traces() is Traces.PENDING
-    clearing = clear_traces_job(store)
-    runner.register(clearing)
-    runner.submit("", clearing.plan(total=PERCENT), CLEAR_TRACES, again=True)
-    ended = runner.wait("", CLEAR_TRACES, PATIENCE)
-    assert (ended.status, ended.done) == (OperationStatus.COMPLETED, PERCENT)
-    assert store.traces() is Traces.CLEARED
-    assert store.banks() == []
-    runner.close()
-    assert b"quuxtown" not in content(path)
-
-
-def log_bytes_per_step(path: Path, items: int) -> float:
-    """What a step that stores nothing writes to the log of a file with a job of so many items."""
-    with closing(SqliteStore.open(path)) as store:
-
-        def retain_nothing(request: RetainRequest, within: Within) -> RetainResult:
-            with store.transaction(request.bank) as tx:
-                within(tx, CommitReceipt())
-            return RetainResult(bank=request.bank)
-
-        job = RetainJob(retain_nothing)
-        runner = JobRunner(store, now, [job], threads=0)
-        listed = tuple(
-            Item(content=f"Item {number} of a long list.", document_id="d") for number in range(items)
-        )
-        runner.submit("b", job.plan(RetainRequest(bank="b", items=listed), now()))
-        with store.reading("b") as reading:
-            assert len(reading.records(STEP)) == -(-items // 32)
-        runner._take_turn("b")
-        with closing(sqlite3.connect(path)) as raw:
-            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        for _ in range(10):
-            runner._take_turn("b")
-        return os.stat(f"{path}-wal").st_size / 10
-
-
-def test_a_step_of_a_job_of_100_000_items_writes_as_little_as_one_of_a_small_job(tmp_path: Path) -> None:
-    small = log_bytes_per_step(tmp_path / "small.db", 1_000)
-    large = log_bytes_per_step(tmp_path / "large.db", 100_000)
-    assert large < 100_000
-    assert large < 2 * small

@@ -65,10 +65,6 @@ PLACES = [
     "fact", "title", "document_id", "speaker", "entity", "tag", "metadata", "context", "tool_result", "tool_name", "note", "model",
 ]  # fmt: skip
 ASKED = "What is known about Ann and the museum?"
-FIRST_WORDS = (
-    "Facts recalled ", "Evidence: none", "Recalled facts ", "No answer in memory ", "Answer from long-term memory",
-    "What was understood of it", "Facts of long-term memory", "Note: ", "- ", "Passed over: ", "Written from long-term memory", "# ",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -190,10 +186,6 @@ def plant(memory: Perdure, tools: Tools, bank: str, place: str, attack: str) -> 
 
 
 CASES = [(place, number) for place in PLACES for number in range(len(ATTACKS))]
-
-
-def test_there_are_at_least_two_hundred_attacks() -> None:
-    assert len(CASES) >= 200
 
 
 @pytest.mark.parametrize(("place", "number"), CASES)

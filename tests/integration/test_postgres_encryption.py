@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from perdure import Perdure
 from perdure.domain.fact import Document
 from perdure.domain.record import Record
 from perdure.forget.options import Target
 from perdure.forget.pipeline import forget
 from perdure.ports.store import Features, NewFact, Traces
 from perdure.stores.postgres.store import PostgresStore
-from perdure.stores.sql.copying import copy_bank
-from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing import BANK, make_chunk, make_fact
 from tests.postgres import Server, new_database
 
@@ -116,37 +111,3 @@ def test_an_encrypted_bank_stays_so_for_a_process_without_the_setting(store: Pos
         stored = db.execute(b"SELECT text FROM fact").fetchall()
     assert len(stored) == 3
     assert all(text.startswith("\x02") for (text,) in stored)
-
-
-def test_a_fact_that_moves_to_another_document_is_read_when_its_first_one_is_erased(
-    store: PostgresStore,
-) -> None:
-    write_secret(store)
-    with store.transaction(BANK) as tx:
-        (fact,) = tx.facts(["b"])
-        tx.update_facts([replace(fact, document_id="e", chunk_id=None)])
-    forget(store, BANK, Target(document_id="d"))
-    with store.reading(BANK) as reading:
-        assert reading.facts(["b"])[0].text == "tea at five"
-        assert reading.features(["b"])["b"].passage == "tea"
-
-
-def test_a_copy_to_a_file_holds_the_content_itself(store: PostgresStore, tmp_path: Path) -> None:
-    write_secret(store)
-    with closing(SqliteStore.open(tmp_path / "copy.db")) as copy:
-        copy_bank(store, copy, BANK, lambda *_: None)
-        with copy.reading(BANK) as reading:
-            assert reading.facts(["a"])[0].text == f"the {SECRET}"
-
-
-def test_a_memory_whose_content_is_encrypted_is_used_as_any_other() -> None:
-    with (
-        new_database() as url,
-        Perdure.open(
-            url, embedder="hashing", reranker="none", tagger="rules", encrypt_content=True
-        ) as memory,
-    ):
-        memory.retain("ann", "I am allergic to walnuts. I live in Lisbon.", speaker="Ann", document_id="d")
-        assert "walnuts" in memory.recall("ann", "What is Ann allergic to?").recollections[0].text
-        assert memory.forget("ann", document_id="d").keys_destroyed
-        assert memory.forget("ann", everything=True).keys_destroyed

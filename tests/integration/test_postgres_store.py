@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from random import Random
 
 import psycopg
 import pytest
 
 from perdure import Perdure, Settings
 from perdure.databases import open_store
-from perdure.domain.fact import Document, Link, LinkKind
 from perdure.domain.record import Record
 from perdure.errors import (
     InvalidInput,
     StoreCorrupt,
-    StoreError,
     StoreLocked,
     StoreUnreachable,
     StoreVersion,
@@ -29,16 +25,15 @@ from perdure.errors import (
 )
 from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.ports.store import NewFact, Store, Traces
-from perdure.stores.postgres import rows as postgres_rows
 from perdure.stores.postgres import traces
-from perdure.stores.postgres.connections import Connections, is_refused
+from perdure.stores.postgres.connections import Connections
 from perdure.stores.postgres.distribute import distribute
 from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sql.copying import KEYS
 from perdure.surfaces.cli.main import main
 from perdure.testing import BANK, CURRENT, NOW, browse, ids, make_fact, new, put, search, unit
 from tests.integration.test_store_queries import read_some, write_some
-from tests.postgres import LargeBanksStore, Server, new_database, server
+from tests.postgres import LargeBanksStore, Server, new_database
 
 TEA = KeywordProbe({"tea": 1.0})
 
@@ -92,12 +87,6 @@ def test_a_schema_of_another_version_or_not_ours_is_refused_and_left_alone(
             PostgresStore.open(url)
 
 
-def test_other_encodings_are_refused() -> None:
-    server().execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
-    with pytest.raises(StoreError, match="UTF8"):
-        PostgresStore.open(server().url("latin"))
-
-
 def test_a_database_of_the_settings_is_opened_and_remembers(url: str) -> None:
     with Perdure.open(url, embedder="hashing", reranker="none", tagger="rules") as memory:
         memory.retain("ann", "I am allergic to walnuts.", speaker="Ann")
@@ -111,16 +100,6 @@ def test_a_database_of_the_settings_is_opened_and_remembers(url: str) -> None:
 # Errors
 
 
-def test_an_address_where_nobody_listens_is_told_without_the_password() -> None:
-    url = "postgresql://ann:hush%40word@/x?host=/nowhere,/neither"
-    with pytest.raises(StoreUnreachable) as caught:
-        PostgresStore.open(url, patience=0.0)
-    assert "hush" not in str(caught.value)
-    assert "no primary answers" in str(caught.value)
-    assert "hush" not in repr(caught.value)
-    assert "hush" not in repr(Connections(url).address)
-
-
 @pytest.mark.parametrize(
     "url", ["postgresql://ann:hu/sh@host/db", "postgresql://h/db?hush=1", "postgresql://h:hush/db"]
 )
@@ -129,23 +108,6 @@ def test_a_wrong_url_is_an_error_that_repeats_nothing_of_it(url: str) -> None:
         open_store(Settings(database=url))
     assert "hu/sh" not in str(caught.value)
     assert "hush" not in str(caught.value)
-
-
-@pytest.mark.parametrize(("text", "expected"), [("a\ud800b", "surrogates"), ("a\x00b", "NUL")])
-def test_text_that_cannot_be_stored_is_refused_whole(store: PostgresStore, text: str, expected: str) -> None:
-    for write in (
-        lambda tx: tx.insert_facts([new(make_fact("a", text))]),
-        lambda tx: tx.put_documents([Document(id="d", bank=BANK, title=text)]),
-    ):
-        with pytest.raises(InvalidInput, match=expected), store.transaction(BANK) as tx:
-            write(tx)
-    assert store.banks() == []
-
-
-def test_a_key_that_no_index_takes_is_refused(store: PostgresStore) -> None:
-    long = "".join(map(chr, Random(1).choices(range(0x4E00, 0x9FFF), k=4000)))
-    with pytest.raises(InvalidInput, match="2,600 bytes"), store.transaction(BANK) as tx:
-        tx.put_documents([Document(id=long, bank=BANK)])
 
 
 def test_a_writer_that_waits_too_long_for_a_bank_is_told(url: str) -> None:
@@ -166,13 +128,6 @@ def test_a_statement_that_takes_too_long_is_ended(url: str) -> None:
     connections = Connections(url, timeout=0.2)
     with closing(connections), connections.errors, pytest.raises(psycopg.errors.QueryCanceled):
         connections.select("SELECT pg_sleep(5)")
-
-
-def test_a_closed_store_says_so(url: str) -> None:
-    store = PostgresStore.open(url)
-    store.close()
-    with pytest.raises(StoreError, match="closed"):
-        store.banks()
 
 
 # Several processes
@@ -251,46 +206,6 @@ def test_every_commit_of_another_process_is_found_at_once(url: str) -> None:
         assert ids(search(other, TEA)) == ["b", "c"]
 
 
-def test_a_cold_load_says_how_far_it_is(
-    url: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(postgres_rows, "_PROGRESS", 500)
-    with closing(PostgresStore.open(url)) as store:
-        put(store, *(make_fact(f"f{number}") for number in range(1100)))
-    with closing(PostgresStore.open(url)) as cold, caplog.at_level(logging.INFO, "perdure.postgres"):
-        assert browse(cold).total == 1100
-    assert [record.getMessage() for record in caplog.records] == [
-        f"bank {BANK}: 500 of 1100 facts loaded into the index",
-        f"bank {BANK}: 1000 of 1100 facts loaded into the index",
-    ]
-
-
-def test_text_is_found_in_any_case_as_python_folds_it(store: PostgresStore) -> None:
-    put(store, make_fact("a", "STRASSE 1"), make_fact("b", "Straße 2"), make_fact("c", "İstanbul"))
-    with store.reading(BANK) as reading:
-        numbers = {text: reading.containing(text) for text in ("straSSE", "ß", "İ", "1", "x")}
-    assert numbers == {"straSSE": [1, 2], "ß": [1, 2], "İ": [3], "1": [1], "x": []}
-
-
-def test_a_connection_that_is_lost_while_an_index_loads_is_another_attempt(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with closing(PostgresStore.open(url)) as store:
-        put(store, make_fact_with_tea("a"), make_fact_with_tea("b"))
-    original = postgres_rows.PostgresFeed.facts_after
-    losses = [psycopg.OperationalError("the connection is lost")]
-
-    def lose_once(self: postgres_rows.PostgresFeed, no: int) -> object:
-        if losses:
-            raise losses.pop()
-        return original(self, no)
-
-    monkeypatch.setattr(postgres_rows.PostgresFeed, "facts_after", lose_once)
-    with closing(PostgresStore.open(url)) as cold:
-        assert ids(search(cold, TEA)) == ["a", "b"]
-    assert losses == []
-
-
 # A server that goes and comes back
 
 
@@ -329,31 +244,6 @@ def test_a_restart_is_bridged_and_a_server_that_stays_away_is_told(own_server: S
         assert 0.1 < time.monotonic() - began < 10
         own_server.start()
         assert ids(search(store, TEA)) == ["a", "b"]
-
-
-def test_a_server_that_refuses_the_connection_is_not_asked_again() -> None:
-    for url in (server().url("never_made"), server().url("postgres").replace("postgres@", "nobody@")):
-        began = time.monotonic()
-        with pytest.raises(
-            StoreUnreachable, match=r'refuses the connection.*"(never_made|nobody)" does not exist'
-        ):
-            PostgresStore.open(url, patience=60)
-        assert time.monotonic() - began < 30
-
-
-def test_one_server_of_two_that_refuses_leaves_hope_for_the_other() -> None:
-    refused = 'connection to server on socket "/a": FATAL:  database "memory" does not exist'
-    absent = 'connection to server on socket "/b" failed: Connection refused'
-    assert is_refused(psycopg.OperationalError(f"{refused}; {refused}"))
-    assert not is_refused(psycopg.OperationalError(f"{refused}; {absent}"))
-    assert not is_refused(psycopg.OperationalError("the connection is lost"))
-
-
-def test_a_server_that_only_reads_is_no_primary(own_server: Server) -> None:
-    PostgresStore.open(own_server.url("memory")).close()
-    own_server.execute("ALTER DATABASE memory SET default_transaction_read_only = on")
-    with pytest.raises(StoreUnreachable, match="read-only"):
-        PostgresStore.open(own_server.url("memory"), patience=0.0)
 
 
 # Erasure
@@ -405,24 +295,6 @@ def test_no_byte_of_erased_content_is_left_in_the_servers_files(own_server: Serv
         assert holding()
         assert store.clear_traces() is Traces.CLEARED
         assert holding() == []
-
-
-def test_recycled_segments_of_the_log_keep_an_erasure_pending(own_server: Server) -> None:
-    own_server.execute("ALTER SYSTEM SET wal_recycle = on")
-    own_server.execute("SELECT pg_reload_conf()")
-    with closing(PostgresStore.open(own_server.url("memory"))) as store:
-        put(store, make_fact("a", "x" * 3_000_000))
-        with store.transaction(BANK) as tx:
-            tx.delete_facts(["a"])
-            tx.erased_content()
-        assert store.clear_traces() is Traces.PENDING
-        assert store.traces_progress() == 0.5
-        for _ in range(60):
-            own_server.execute("CREATE TABLE t AS SELECT 1; DROP TABLE t")
-            own_server.execute("SELECT pg_switch_wal()")
-            if store.clear_traces() is Traces.CLEARED:
-                break
-        assert store.traces() is Traces.CLEARED
 
 
 # Statements
@@ -508,34 +380,7 @@ def test_a_row_that_is_not_what_was_written_is_left_out_and_named(store: Postgre
     assert [fact.id for fact in browse(store).facts] == ["b"]
 
 
-def test_what_follows_from_other_rows_is_repaired(store: PostgresStore, url: str) -> None:
-    put(store, *(make_fact_with_tea(one) for one in "abc"), links=[Link("b", "a", LinkKind.SEMANTIC, 0.5)])
-    raw(url, "UPDATE perdure.index_cache SET body = 'x' WHERE id = 'a'")
-    raw(url, "INSERT INTO perdure.link SELECT bank, 1, 99, 'causal', 0.5 FROM perdure.fact WHERE id = 'a'")
-    raw(url, "INSERT INTO perdure.vector SELECT bank, 'fact', 98, 'x' FROM perdure.fact WHERE id = 'a'")
-    told = {(one.kind, one.name) for one in store.verify().damage}
-    assert told == {("cache", "a"), ("link", "1 to 99"), ("fact", "number 98")}
-    assert [one.name for one in store.verify(repair=True).left] == ["number 98"]
-    assert store.verify(drop=True).sound
-    assert store.verify(quick=True).checked == {"banks": 1}
-
-
-def test_a_copy_as_a_file_is_refused_with_the_name_of_what_does_it(store: PostgresStore) -> None:
-    with pytest.raises(Unavailable, match="pg_dump or pg_basebackup"):
-        store.backup("copy.db")
-
-
 # Large banks
-
-
-def test_search_tables_that_lack_a_fact_are_emptied_by_a_repair_and_filled_again(url: str) -> None:
-    with closing(LargeBanksStore.open(url, large_bank_facts=0)) as store:
-        put(store, *(make_fact_with_tea(one) for one in "abc"))
-        assert len(search(store, TEA)) == 3
-        raw(url, "DELETE FROM perdure.large_fact WHERE id = 'b'")
-        assert [one.kind for one in store.verify().damage] == ["search tables"]
-        assert store.verify(repair=True).sound
-        assert len(search(store, TEA)) == 3
 
 
 def test_a_bank_that_grows_is_searched_in_sql_and_one_that_shrinks_in_memory_again(url: str) -> None:
@@ -572,19 +417,6 @@ def test_the_nearest_vectors_come_from_the_index_of_the_bank(url: str) -> None:
         assert "USING hnsw" in index[0]
 
 
-def test_a_retain_that_makes_a_bank_too_large_prepares_its_search_in_the_background(url: str) -> None:
-    with Perdure.open(url, embedder="hashing", reranker="none", tagger="rules", large_bank_facts=2) as memory:
-        memory.retain("ann", "I live in Lisbon. I work at Acme. I am allergic to walnuts.", speaker="Ann")
-        assert memory.operations.get("ann", "search_tables").kind == "search_tables"
-        deadline = time.monotonic() + 60
-        while not memory.operations.get("ann", "search_tables").finished and time.monotonic() < deadline:
-            time.sleep(0.2)
-        assert memory.operations.get("ann", "search_tables").status == "completed"
-        assert "walnuts" in memory.recall("ann", "What is Ann allergic to?").recollections[0].text
-        memory.retain("ann", "I play the piano.", speaker="Ann")
-        assert "piano" in memory.recall("ann", "Who plays the piano?").recollections[0].text
-
-
 def test_distribute_needs_citus(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     with closing(PostgresStore.open(url)) as store, pytest.raises(Unavailable, match="citus"):
         distribute(store)
@@ -593,9 +425,3 @@ def test_distribute_needs_citus(url: str, capsys: pytest.CaptureFixture[str]) ->
     assert "create_distributed_table('perdure.fact', 'bank', colocate_with => 'none');" in printed
     assert all(f"'perdure.{table}'" in printed for table in KEYS)
     assert main(["database", "distribute", "--run", "--database", "memory.db"]) != 0
-
-
-def test_several_urls_are_refused_without_their_passwords(url: str) -> None:
-    with pytest.raises(InvalidInput, match="database") as refused:
-        Perdure.open(f"{url} postgresql://ann:hush@db/x")
-    assert "hush" not in str(refused.value)

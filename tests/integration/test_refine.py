@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -125,14 +124,6 @@ def test_refining_again_does_nothing_and_asks_nothing() -> None:
         assert len(model.requests) == 1
 
 
-def test_turns_that_the_model_passes_over_keep_their_facts() -> None:
-    memory, _ = open_memory()
-    with memory:
-        tell(memory, "I adopted a greyhound called Pixel.", "I own a kayak.")
-        refine(memory)
-        assert texts(memory) == ["Ann adopted Pixel, a greyhound.", "I own a kayak."]
-
-
 @pytest.mark.parametrize("how", ["restated", "pinned", "invalidated"])
 def test_what_a_person_changed_is_left_alone(how: str) -> None:
     memory, model = open_memory()
@@ -148,36 +139,6 @@ def test_what_a_person_changed_is_left_alone(how: str) -> None:
         refine(memory)
         assert texts(memory) == before
         assert not model.requests
-
-
-def test_a_fact_that_another_document_proves_is_left_alone() -> None:
-    memory, _ = open_memory()
-    with memory:
-        tell(memory, "I adopted a greyhound called Pixel.")
-        tell(memory, "I adopted a greyhound called Pixel.", document="e", day=1)
-        refine(memory)
-        assert texts(memory) == ["I adopted a greyhound called Pixel."]
-
-
-def test_what_a_tool_returned_is_left_alone() -> None:
-    memory, model = open_memory()
-    with memory:
-        memory.retain("b", [{"role": "tool", "speaker": "search", "content": "The ferry leaves at noon."}])
-        before = texts(memory)
-        assert before
-        refine(memory)
-        assert texts(memory) == before
-        assert not model.requests
-
-
-def test_entities_that_came_with_the_text_stay_with_its_new_wording() -> None:
-    memory, _ = open_memory()
-    with memory:
-        tell(memory, "I adopted a greyhound called Pixel.", entities=[("Animal Rescue Bern", "organisation")])
-        refine(memory)
-        (new,) = memory.facts.iterate("b")
-        assert new.made_by
-        assert "Animal Rescue Bern" in new.entities
 
 
 def test_turns_on_which_the_model_fails_keep_their_facts_until_a_retry() -> None:
@@ -227,15 +188,6 @@ def test_forgetting_a_rewritten_fact_takes_its_earlier_wording_along() -> None:
         assert not every_fact(memory)
 
 
-def test_declaring_a_rewritten_fact_wrong_does_not_bring_its_earlier_wording_back() -> None:
-    memory, _ = open_memory()
-    with memory:
-        (old,) = tell(memory, "I adopted a greyhound called Pixel.")
-        refine(memory)
-        memory.facts.invalidate("b", memory.facts.get("b", old).superseded_by or "")
-        assert texts(memory) == []
-
-
 def test_what_follows_from_a_rewritten_fact_is_not_doubted_and_rests_on_the_new_wording() -> None:
     store = MemoryStore()
     memory, _ = open_memory(store=store)
@@ -269,19 +221,6 @@ def test_what_was_changed_while_the_model_worked_is_not_overwritten() -> None:
         assert texts(memory) == ["Ann adopted a whippet."]
 
 
-def test_rewriting_follows_a_retain_by_itself() -> None:
-    memory, _ = open_memory(refine_after=0.05)
-    with memory:
-        tell(memory, "I adopted a greyhound called Pixel.")
-        for _ in range(200):
-            operations = [one for one in memory.operations.list("b") if one.kind == "refine"]
-            if operations:
-                memory.operations.get("b", operations[0].id, wait=30)
-                break
-            time.sleep(0.02)
-        assert texts(memory) == ["Ann adopted Pixel, a greyhound."]
-
-
 def test_a_run_goes_on_after_the_process_ended(tmp_path: Path) -> None:
     fields = {**LIGHT, "extractor": "refine", "refine_after": None}
     with Perdure.open(tmp_path / "m.db", llm=ScriptedLlm(reword), **fields) as memory:  # type: ignore[arg-type]
@@ -313,15 +252,3 @@ def test_a_document_that_is_added_to_after_it_was_done_is_looked_at_again_but_on
         assert len(model.requests) == 2
         assert turns_of(model.requests[1]) == [(1, "Pixel sleeps on my sofa.")]
         assert '- Ann: "I own a kayak."' in model.requests[1].messages[-1].text
-
-
-def test_the_same_said_twice_is_one_fact_after_both_were_worded_anew() -> None:
-    memory, _ = open_memory()
-    with memory:
-        tell(memory, "I adopted a greyhound called Pixel.")
-        refine(memory)
-        (again,) = tell(memory, "I adopted a greyhound called Pixel.", document="e", day=1)
-        refine(memory)
-        (only,) = memory.facts.iterate("b")
-        assert (only.text, only.proof_count) == ("Ann adopted Pixel, a greyhound.", 2)
-        assert memory.facts.get("b", again).superseded_by == only.id

@@ -116,39 +116,3 @@ def test_observation_history_has_what_each_version_replaced(client: TestClient) 
     (change,) = ok(client.get(f"{BANK}/memories/{new['id']}/history"))
     assert change["previous_text"] == old["text"]
     assert [source["is_new"] for source in change["source_facts"]].count(True) == 1
-
-
-def test_observations_are_not_curated(client: TestClient) -> None:
-    fill(client)
-    consolidate(client)
-    (one,) = observations(client, name="Ann")
-    refused = client.patch(f"{BANK}/memories/{one['id']}", json={"text": "Ann: nothing."})
-    assert refused.status_code in (400, 422)
-
-
-def test_scopes_are_counted_and_rules_of_a_retain_are_kept(client: TestClient) -> None:
-    fill(client, tags=["a"], observation_scopes="shared", document_id="d")
-    consolidate(client)
-    assert ok(client.get(f"{BANK}/observations/scopes"))["scopes"][0]["tags"] == []
-    assert ok(client.get(f"{BANK}/documents/d"))["observation_scopes"] == "shared"
-
-
-def test_deleting_observations_makes_their_sources_pending(client: TestClient) -> None:
-    fill(client)
-    consolidate(client)
-    (one,) = observations(client, name="Ann")
-    source = one["source_fact_ids"][0]
-    assert ok(client.delete(f"{BANK}/memories/{source}/observations"))["deleted_count"] >= 1
-    assert ok(client.delete(f"{BANK}/memories/{source}/observations"))["deleted_count"] == 0
-    assert ok(client.get(f"{BANK}/stats"))["pending_consolidation"] == 3
-    consolidate(client)
-    assert ok(client.delete(f"{BANK}/observations"))["deleted_count"] >= 1
-    assert observations(client) == []
-    assert ok(client.post(f"{BANK}/consolidation/recover"))["retried_count"] == 0
-
-
-def test_a_run_over_scopes_takes_lists_of_tags(client: TestClient) -> None:
-    fill(client, tags=["a"])
-    run = consolidate(client, {"observation_scopes": [["other"]]})
-    assert run["result_metadata"]["facts"] == 0
-    assert client.post(f"{BANK}/consolidate", json={"observation_scopes": "a"}).status_code == 422

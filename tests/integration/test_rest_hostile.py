@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from starlette.testclient import TestClient
 
 from perdure import Perdure
 from perdure.surfaces.rest.app import create_app
-from tests.integration.rest_server import open_quick, wait_for
+from tests.integration.rest_server import open_quick
 
 BANK = "/v1/default/banks/b"
 JSON = {"content-type": "application/json"}
@@ -79,20 +77,6 @@ def test_a_setting_that_json_cannot_give_back_is_refused(client: TestClient, val
     assert "retain_custom_instructions" in refused(answer)
 
 
-@pytest.mark.parametrize("required", [5, "answer", ["nothing"], [["answer"]]])
-def test_a_schema_whose_required_names_are_none_is_refused(client: TestClient, required: object) -> None:
-    schema = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": required}
-    answer = client.post(f"{BANK}/reflect", json={"query": "cello", "response_schema": schema})
-    assert "response_schema.required" in refused(answer)
-
-
-@pytest.mark.parametrize("kind", ["string", "number"])
-def test_a_schema_with_a_name_that_is_no_text_is_refused(client: TestClient, kind: str) -> None:
-    schema = f'{{"type": "object", "properties": {{"{LONE}": {{"type": "{kind}"}}}}, "required": ["{LONE}"]}}'
-    body = f'{{"query": "cello", "response_schema": {schema}}}'
-    assert "response_schema" in refused(client.post(f"{BANK}/reflect", content=body, headers=JSON))
-
-
 @pytest.mark.parametrize(
     ("wrong", "place"),
     [
@@ -118,12 +102,6 @@ def test_background_work_is_named_so_that_a_path_can_ask_for_it(client: TestClie
     assert "operation_id" in refused(client.post(f"{BANK}/memories", json=body))
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded"])
-def test_json_under_another_name_is_told_how_to_be_sent(client: TestClient, kind: str) -> None:
-    answer = client.post(f"{BANK}/memories/recall", content=b'{"query": "x"}', headers={"content-type": kind})
-    assert "Content-Type: application/json" in refused(answer)
-
-
 def test_after_a_defect_the_client_is_told_that_the_connection_ends(
     client: TestClient, engine: Perdure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,31 +112,3 @@ def test_after_a_defect_the_client_is_told_that_the_connection_ends(
     answer = client.get(f"{BANK}/stats")
     assert answer.status_code == 500
     assert answer.headers["connection"] == "close"
-
-
-def test_the_published_schema_bounds_no_text_that_nothing_bounds(client: TestClient) -> None:
-    schemas = client.get("/openapi.json").json()["components"]["schemas"]
-    assert "maxLength" not in json.dumps(schemas["RecallRequest"])
-    assert "maxLength" not in json.dumps(schemas["MemoryItem"])
-    assert schemas["RetainRequest"]["properties"]["operation_id"]["anyOf"][0]["maxLength"] == 128
-
-
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        (b"", "an archive with a bank"),
-        (b"not JSON", "line 1"),
-        (b"5", "line 1"),
-        (b'{"kind": "bank"}\n{"kind": "document"}', "line 2"),
-        (b'{"kind": "chunk", "document_id": "d", "spans": 5, "text": "x"}', "line 1"),
-        (b"\xff", "not damaged"),
-    ],
-)
-def test_a_damaged_archive_says_where_when_it_is_merged(client: TestClient, lines: bytes, said: str) -> None:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as made:
-        made.writestr("bank.jsonl", lines)
-    sent = client.post(f"{BANK}/document-transfer", files={"file": ("t.zip", archive.getvalue())})
-    ended = wait_for(client, "b", sent.json()["operation_id"])
-    assert ended["status"] == "failed"
-    assert said in ended["error_message"]

@@ -11,10 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from perdure import Perdure
-from perdure.errors import InvalidInput, NotFound, Unauthorised
-from perdure.surfaces.access import FRESH_SECONDS, is_loopback
-from perdure.surfaces.keys import KIND, Scope, create_key, list_keys, match_key, revoke_key
-from perdure.surfaces.rest.app import create_app, make_server
+from perdure.errors import InvalidInput, NotFound
+from perdure.surfaces.keys import Scope, create_key, revoke_key
+from perdure.surfaces.rest.app import create_app
 from tests.integration.rest_leak import BANKS, check_untouched, make_side, random_calls
 from tests.integration.rest_server import open_quick
 
@@ -39,17 +38,6 @@ def let_keys_be_read_again(client: TestClient) -> None:
     client.app.state.service.keys._read_at = float("-inf")  # type: ignore[attr-defined]
 
 
-def test_a_key_is_kept_as_a_hash(engine: Perdure) -> None:
-    key, text = create_key(engine, banks=["a"], scopes=["read"], name="reader")
-    kept = str(engine.records.list(KIND)[0].body)
-    assert text not in kept
-    assert text.rpartition("_")[2] not in kept
-    assert match_key(list_keys(engine), text) == list_keys(engine)[0]
-    assert match_key(list_keys(engine), text[:-1]) is None
-    assert match_key(list_keys(engine), "") is None
-    assert (key.name, key.banks, key.scopes) == ("reader", ("a",), {Scope.READ})
-
-
 def test_keys_are_checked_when_made(engine: Perdure) -> None:
     with pytest.raises(InvalidInput):
         create_key(engine, banks=[])
@@ -57,33 +45,6 @@ def test_keys_are_checked_when_made(engine: Perdure) -> None:
         create_key(engine, scopes=["owner"])
     with pytest.raises(NotFound):
         revoke_key(engine, "nothing")
-
-
-def test_an_open_server_answers_only_as_localhost(client: TestClient) -> None:
-    assert client.get(BANKS).status_code == 200
-    assert client.get(BANKS, headers={"Host": "evil.example"}).status_code == 403
-    assert client.get(BANKS, headers={"Host": "127.0.0.1:80"}).status_code == 200
-    assert client.get(BANKS, headers={"Host": "[::1]"}).status_code == 200
-    assert client.get(BANKS, headers={"Host": "127.0.0.1:8888"}).status_code == 403
-
-
-def test_a_public_address_needs_a_key(engine: Perdure) -> None:
-    public = engine.settings.model_copy(update={"host": "0.0.0.0", "require_keys": True})
-    with pytest.raises(Unauthorised):
-        make_server(engine, public)
-    key, _ = create_key(engine)
-    make_server(engine, public)
-    app = create_app(engine, public)
-    revoke_key(engine, key.id)
-    with TestClient(app, base_url="http://localhost") as client:
-        assert client.get(BANKS).status_code == 401
-
-
-def test_loopback_names() -> None:
-    assert all(map(is_loopback, ("127.0.0.1", "127.9.9.9", "localhost", "::1", "[::1]")))
-    assert not any(
-        map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "example.org", "127.0.0.1.example.org", ""))
-    )
 
 
 def test_scopes(engine: Perdure, client: TestClient) -> None:
@@ -121,17 +82,6 @@ def test_health_needs_no_key(engine: Perdure, client: TestClient) -> None:
     assert unauthorised.json()["error"]["code"] == "unauthorised"
 
 
-def test_a_revoked_key_stops_working(engine: Perdure, client: TestClient) -> None:
-    create_key(engine)
-    key, text = create_key(engine)
-    let_keys_be_read_again(client)
-    assert client.get(BANKS, headers=bearer(text)).status_code == 200
-    revoke_key(engine, key.id)
-    let_keys_be_read_again(client)
-    assert client.get(BANKS, headers=bearer(text)).status_code == 401
-    assert FRESH_SECONDS <= 1.0
-
-
 def check_no_leak(engine: Perdure, count: int, seed: int) -> None:
     app = create_app(engine)
     with TestClient(app, base_url="http://localhost") as client:
@@ -144,7 +94,7 @@ def check_no_leak(engine: Perdure, count: int, seed: int) -> None:
 
 
 def test_two_banks_two_keys_no_leak(engine: Perdure) -> None:
-    check_no_leak(engine, 600, seed=7)
+    check_no_leak(engine, 200, seed=7)
 
 
 @pytest.mark.long

@@ -10,7 +10,6 @@ import pytest
 from fastapi.testclient import TestClient
 
 from perdure import Perdure
-from perdure.surfaces.keys import create_key
 from perdure.surfaces.rest.app import create_app
 from tests.integration.rest_server import open_quick, wait_for
 
@@ -69,38 +68,6 @@ def test_an_alias_reaches_the_bank_at_once_and_everywhere(memory: Perdure, clien
     assert "perdure_http_requests_total" in client.get("/metrics").text
 
 
-def test_an_alias_takes_no_name_that_is_in_use(memory: Perdure, client: TestClient) -> None:
-    memory.banks.configure("other")
-    assert client.post(f"{BANKS}/main/aliases", json={"alias": "other"}).status_code == 409
-    assert client.post(f"{BANKS}/main/aliases", json={"alias": "a"}).status_code == 201
-    assert client.post(f"{BANKS}/other/aliases", json={"alias": "a"}).status_code == 409
-    assert client.post(f"{BANKS}/main/aliases", json={"alias": "a/b"}).status_code == 422
-    assert client.post(f"{BANKS}/none/aliases", json={"alias": "x"}).status_code == 404
-    assert client.patch(f"{BANKS}/other/aliases/a", json={"primary": True}).status_code == 404
-    assert client.delete(f"{BANKS}/other/aliases/a").status_code == 404
-    assert client.delete(f"{BANKS}/main").status_code == 200
-    assert memory.records.list("bank_alias") == []
-
-
-def test_a_key_needs_its_scope_on_both_names(memory: Perdure, client: TestClient) -> None:
-    _, own = create_key(memory, banks=["main"], scopes=["admin"])
-    _, other = create_key(memory, banks=["other"], scopes=["admin"])
-    _, every = create_key(memory, scopes=["admin"])
-    headers = {"Authorization": f"Bearer {own}"}
-    alias = {"alias": "other"}
-    assert client.post(f"{BANKS}/main/aliases", json=alias, headers=headers).status_code == 403
-    assert (
-        client.post(f"{BANKS}/main/clone", params={"target_bank_id": "other"}, headers=headers).status_code
-        == 403
-    )
-    assert client.post(
-        f"{BANKS}/main/aliases", json=alias, headers={"Authorization": f"Bearer {every}"}
-    ).is_success
-    stranger = {"Authorization": f"Bearer {other}"}
-    assert client.get(f"{BANKS}/other/documents/cv", headers=stranger).status_code == 403
-    assert client.get(f"{BANKS}/other/documents/cv", headers=headers).status_code == 200
-
-
 def test_a_clone_is_the_bank_under_another_id(memory: Perdure, client: TestClient) -> None:
     memory.webhooks.create("main", "https://93.184.216.34/hook", secret="hush", event_types=[])
     result = done(client, "main", client.post(f"{BANKS}/main/clone", params={"target_bank_id": "twin"}))
@@ -118,15 +85,6 @@ def test_a_clone_is_the_bank_under_another_id(memory: Perdure, client: TestClien
     assert client.post(f"{BANKS}/none/clone", params={"target_bank_id": "x"}).status_code == 404
     memory.retain("twin", "Dan has a dog.")
     assert memory.facts.list("main").total == 2
-
-
-@pytest.mark.parametrize(("data", "config"), [(True, False), (False, True), (False, False)])
-def test_a_clone_leaves_out_what_is_not_asked_for(memory: Perdure, data: bool, config: bool) -> None:
-    memory.banks.clone("main", "twin", include_data=data, include_config=config)
-    assert memory.facts.list("twin").total == (2 if data else 0)
-    assert len(memory.documents.list("twin")) == (1 if data else 0)
-    assert memory.banks.get("twin").mission == ("Help" if config else "")
-    assert len(memory.directives.list("twin")) == (1 if config else 0)
 
 
 def test_an_archive_restores_a_bank_or_is_merged_into_one(memory: Perdure, client: TestClient) -> None:
@@ -211,29 +169,3 @@ def test_a_dry_run_extracts_and_stores_nothing(memory: Perdure, client: TestClie
     answer = client.post(f"{BANKS}/main/memories/dry-run-extract", json=blocks).json()
     assert [fact["text"] for fact in answer["facts"]] == ["Dan has a dog."]
     assert client.post(f"{BANKS}/main/memories/dry-run-extract", json={"content": "  "}).status_code == 422
-
-
-def test_without_a_language_model_its_paths_say_so(client: TestClient) -> None:
-    preview = client.post(f"{BANKS}/main/prompts/preview", json={"operation": "reflect"}).json()
-    assert preview["messages"] == []
-    assert "no language model" in preview["skipped_reason"]
-    health = client.post(f"{BANKS}/main/health/llm").json()["operations"]
-    assert {(one["operation"], one["ok"], one["status"]) for one in health} == {
-        ("retain", False, "not_configured"), ("consolidation", False, "not_configured"),
-        ("reflect", False, "not_configured"),
-    }  # fmt: skip
-    assert client.get(f"{BANKS}/main/attachments/x").status_code == 404
-    assert client.post(f"{BANKS}/main/entities/x/regenerate").status_code == 410
-
-
-def test_a_document_that_is_retained_again_later_keeps_the_facts_it_still_states(memory: Perdure) -> None:
-    first = {fact.text: fact for fact in memory.facts.list("main").facts}
-    text = "Alice Johnson works at Google. Carol Brown has a cat."
-    result = memory.retain("main", text, document_id="cv", tags=["work"], classification=2)
-    after = {fact.text: fact for fact in memory.facts.list("main").facts}
-    assert set(after) == {"Alice Johnson works at Google.", "Carol Brown has a cat."}
-    kept = after["Alice Johnson works at Google."]
-    assert kept.id == first[kept.text].id
-    assert kept.mentioned_at == first[kept.text].mentioned_at
-    assert kept.chunk_id == after["Carol Brown has a cat."].chunk_id
-    assert (result.unchanged, len(result.retired)) == (1, 1)

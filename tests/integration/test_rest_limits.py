@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -82,48 +81,6 @@ def test_too_many_recalls_are_told_to_come_back(engine: Perdure, monkeypatch: py
         assert client.post(RECALL, json={"query": "stamps"}).status_code == 200
 
 
-def test_what_takes_too_long_is_given_up(engine: Perdure, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = Held(engine, monkeypatch)
-    with client_of(engine, request_timeout=0.2, max_concurrent_recalls=1) as client:
-        late = client.post(RECALL, json={"query": "stamps"})
-        assert late.status_code == 504
-        assert late.json()["error"]["code"] == "deadline_exceeded"
-        assert client.post(RECALL, json={"query": "stamps"}).status_code == 429
-        held.release.set()
-        for _ in range(200):
-            if client.app.state.service.workers.lanes[0].running == 0:  # type: ignore[attr-defined]
-                break
-            client.get("/health/live")
-            time.sleep(0.01)
-        assert client.post(RECALL, json={"query": "stamps"}).status_code in (200, 504)
-
-
-def test_32_recalls_at_once_while_retaining(engine: Perdure) -> None:
-    with running(engine) as url, httpx.Client(base_url=url, timeout=60) as client:
-        stop = threading.Event()
-
-        def write() -> int:
-            written = 0
-            while not stop.is_set():
-                items = {"items": [{"content": f"Ivan Stone bought map number {written}."}]}
-                assert client.post(f"{BANK}/memories", json=items).status_code == 200
-                written += 1
-            return written
-
-        with ThreadPoolExecutor(33) as pool:
-            writing = pool.submit(write)
-            for _ in range(3):
-                calls = [
-                    pool.submit(client.post, RECALL, json={"query": "What does Ivan collect?"})
-                    for _ in range(32)
-                ]
-                answers = [call.result() for call in calls]
-                assert {answer.status_code for answer in answers} == {200}
-                assert all(answer.json()["results"] for answer in answers)
-            stop.set()
-            assert writing.result() > 0
-
-
 def test_the_same_idempotency_key_is_the_same_call(engine: Perdure) -> None:
     with client_of(engine) as client:
         headers = {"Idempotency-Key": "once-1"}
@@ -141,20 +98,6 @@ def test_the_same_idempotency_key_is_the_same_call(engine: Perdure) -> None:
         one = client.post(f"{BANK}/memories", json=body, headers=later).json()
         two = client.post(f"{BANK}/memories", json=body, headers=later).json()
         assert one["operation_id"] == two["operation_id"]
-
-
-def test_one_of_many_calls_with_the_same_key_does_the_work(engine: Perdure) -> None:
-    with (
-        running(engine) as url,
-        httpx.Client(base_url=url, timeout=60) as client,
-        ThreadPoolExecutor(8) as pool,
-    ):
-        calls = [
-            pool.submit(client.post, f"{BANK}/memories", json=ITEMS, headers={"Idempotency-Key": "race"})
-            for _ in range(8)
-        ]
-        answers = [call.result().json() for call in calls]
-    assert all(answer == answers[0] for answer in answers)
 
 
 def test_a_request_under_way_is_finished_before_the_server_stops(

@@ -31,25 +31,6 @@ def test_monitoring(client: Checked) -> None:
     assert "swagger" in client.get("/docs").text.lower()
 
 
-def test_bank_lifecycle(client: Checked) -> None:
-    path = f"{BANKS}/life"
-    assert client.get(f"{path}/profile").status_code == 404
-    made = client.put(path, json={"name": "Life", "mission": "Remember everything", "disposition_empathy": 5})
-    assert made.json()["mission"] == made.json()["background"] == "Remember everything"
-    assert made.json()["disposition"] == {"skepticism": 3, "literalism": 3, "empathy": 5}
-    assert client.patch(path, json={"name": "Lives"}).json()["mission"] == "Remember everything"
-    traits = {"skepticism": 1, "literalism": 2, "empathy": 4}
-    assert client.put(f"{path}/profile", json={"disposition": traits}).json()["disposition"] == traits
-    assert client.post(f"{path}/background", json={"content": "And forget nothing"}).json()["mission"] == (
-        "Remember everything\nAnd forget nothing"
-    )
-    listed = client.get(BANKS, params={"q": "LIVES"}).json()
-    assert [item["bank_id"] for item in listed["banks"]] == ["life"]
-    assert client.delete(path).json()["success"] is True
-    assert client.get(f"{path}/profile").status_code == 404
-    assert client.get(f"{path}/memories/list").json()["total"] == 0
-
-
 def test_configuration_and_template(client: Checked) -> None:
     path = f"{BANKS}/configured"
     updates = {
@@ -115,13 +96,6 @@ def test_recall_options(client: Checked, bank: str) -> None:
     assert answer["trace"]["num_results"] == len(answer["results"])
 
 
-def test_entities_are_included_unless_switched_off(client: Checked, bank: str) -> None:
-    asked = {"query": "Who is Alice Johnson?"}
-    assert client.post(f"{bank}/memories/recall", json=asked).json()["entities"]
-    without = {**asked, "include": {"entities": None}}
-    assert client.post(f"{bank}/memories/recall", json=without).json()["entities"] is None
-
-
 def test_perdures_own_options(client: Checked, bank: str) -> None:
     asked: dict[str, Any] = {
         "query": "What does Bob Smith play?",
@@ -152,33 +126,6 @@ def test_perdures_own_options(client: Checked, bank: str) -> None:
     found = client.post(f"{bank}/memories/recall", json=only).json()["results"]
     assert {result["document_id"] for result in found} <= {"dog"}
     assert client.post(f"{bank}/memories/recall", json={**asked, "recipe": "no such"}).status_code == 422
-
-
-def test_reflect_cites_facts(client: Checked, bank: str) -> None:
-    asked: dict[str, Any] = {
-        "query": "What is the office dog called?",
-        "include": {"facts": {}, "tool_calls": {}},
-    }
-    answer = client.post(f"{bank}/reflect", json=asked).json()
-    assert "Rex" in answer["text"]
-    assert "[1]" in answer["text"]
-    assert any("Rex" in fact["text"] for fact in answer["based_on"]["memories"])
-    assert answer["trace"]["tool_calls"][0]["tool"] == "recall"
-    schema = {
-        "type": "object",
-        "properties": {"name": {"type": "string"}, "reasons": {"type": "array", "items": {"type": "string"}}},
-        "required": ["name", "reasons"],
-    }
-    filled = client.post(f"{bank}/reflect", json={**asked, "response_schema": schema}).json()[
-        "structured_output"
-    ]
-    assert "Rex" in filled["name"]
-    assert filled.keys() == {"name", "reasons"}
-    assert "Rex" in answer["text"]
-    assert answer["sentences"][0]["fact_ids"] == [answer["based_on"]["memories"][0]["id"]]
-    assert set(answer["usage"].values()) == {0}
-    bare = client.post(f"{bank}/reflect", json={"query": "Who is Rex?"}).json()
-    assert bare.get("based_on") is None
 
 
 @pytest.mark.parametrize(
@@ -255,19 +202,6 @@ def test_curating_a_memory(client: Checked) -> None:
     assert client.patch(f"{path}/memories/{changed['id']}", json={}).status_code == 422
 
 
-def test_clearing_memories_keeps_the_profile(client: Checked) -> None:
-    path = f"{BANKS}/cleared"
-    client.put(path, json={"mission": "Stay"})
-    client.post(f"{path}/memories", json={"items": [{"content": "Dan Green likes tea."}]})
-    assert client.delete(f"{path}/memories", params={"type": "observation"}).json()["deleted_count"] == 0
-    assert client.get(f"{path}/memories/list").json()["total"] == 1
-    assert client.delete(f"{path}/memories", params={"type": "world"}).json()["deleted_count"] == 1
-    client.post(f"{path}/memories", json={"items": [{"content": "Dan Green likes coffee."}]})
-    assert client.delete(f"{path}/memories").json()["deleted_count"] == 1
-    assert client.get(f"{path}/documents").json()["total"] == 0
-    assert client.get(f"{path}/profile").json()["mission"] == "Stay"
-
-
 def test_entities(client: Checked, bank: str) -> None:
     listed = client.get(f"{bank}/entities").json()
     names = {item["canonical_name"]: item for item in listed["items"]}
@@ -296,48 +230,3 @@ def test_documents_and_chunks(client: Checked, bank: str) -> None:
     assert client.get(f"/v1/default/chunks/{chunks['items'][0]['chunk_id']}").json()["document_id"] == "cv"
     assert client.get("/v1/default/chunks/nothing").status_code == 404
     assert client.get(f"{bank}/documents/nothing").status_code == 404
-
-
-def test_retagging_and_deleting_a_document(client: Checked) -> None:
-    path = f"{BANKS}/tagged"
-    item = {"content": "Eve White runs marathons.", "document_id": "a/b c", "tags": ["old"]}
-    client.post(f"{path}/memories", json={"items": [item], "document_tags": ["batch"]})
-    tags = {tag["tag"]: tag["count"] for tag in client.get(f"{path}/tags").json()["items"]}
-    assert tags == {"old": 1, "batch": 1}
-    assert client.patch(f"{path}/documents/a/b c", json={"tags": ["new"]}).json()["success"] is True
-    assert client.get(f"{path}/tags", params={"q": "N*"}).json()["items"] == [{"tag": "new", "count": 1}]
-    strict = {"query": "Who runs?", "tags": ["old"], "tags_match": "any_strict"}
-    assert client.post(f"{path}/memories/recall", json=strict).json()["results"] == []
-    assert client.post(f"{path}/memories/recall", json={**strict, "tags": ["new"]}).json()["results"]
-    assert client.patch(f"{path}/documents/a/b c", json={}).status_code == 422
-    assert client.delete(f"{path}/documents/a/b c").json()["memory_units_deleted"] == 1
-    assert client.delete(f"{path}/documents/a/b c").status_code == 404
-
-
-def test_upsert_append_and_timeless(client: Checked) -> None:
-    path = f"{BANKS}/upserted"
-
-    def put(text: str, **fields: Any) -> dict[str, Any]:
-        item = {"content": text, "document_id": "d", **fields}
-        response = client.post(f"{path}/memories", json={"items": [item]})
-        assert response.status_code == 200, response.text
-        answer: dict[str, Any] = response.json()
-        return answer
-
-    put("Frank Black owns a red boat.")
-    put("Frank Black owns a blue boat.", update_mode="append")
-    assert "red" in client.get(f"{path}/documents/d").json()["original_text"]
-    put(
-        "Frank Black owns a green boat.",
-        timestamp="unset",
-        entities=[{"text": "Harbour Nine", "type": "PLACE"}],
-    )
-    text = client.get(f"{path}/documents/d").json()["original_text"]
-    assert ("green" in text, "red" in text) == (True, False)
-    items = client.get(f"{path}/memories/list").json()["items"]
-    assert [item["mentioned_at"] for item in items] == [None]
-    assert "Harbour Nine" in items[0]["entities"]
-    assert put("Frank sails.", strategy="x", observation_scopes="shared")["warnings"]
-    assert client.post(f"{path}/memories", json={"items": []}).status_code == 422
-    bad = {"items": [{"content": "x", "timestamp": "yesterday"}]}
-    assert client.post(f"{path}/memories", json=bad).status_code == 422

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import io
-import json
 import re
-import zipfile
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from tests.integration.rest_checked import BANKS, TEXT, Checked, checked_client, fill_main
+from tests.integration.rest_checked import BANKS, Checked, checked_client, fill_main
 from tests.integration.rest_server import wait_for
 
 
@@ -48,70 +44,6 @@ def test_background_retain_and_operations(client: Checked) -> None:
     assert client.delete(f"{path}/operations/op-1/delete").json()["success"] is True
     assert client.get(f"{path}/operations/op-1").json()["status"] == "not_found"
     assert client.delete(f"{path}/operations/op-1/delete").status_code == 404
-
-
-def test_files(client: Checked) -> None:
-    path = f"{BANKS}/files"
-    files = [("files", ("note.md", b"# Note\nHeidi Blue repairs clocks.", "text/markdown"))]
-    request = json.dumps({"files_metadata": [{"document_id": "note", "tags": ["file"], "context": "a note"}]})
-    accepted = client.post(f"{path}/files/retain", files=files, data={"request": request}).json()
-    assert wait_for(client, "files", accepted["operation_ids"][0])["status"] == "completed"
-    assert client.get(f"{path}/documents/note").json()["tags"] == ["file"]
-    binary = [("files", ("x.pdf", b"%PDF\xff\xfe\x00", "application/pdf"))]
-    assert client.post(f"{path}/files/retain", files=binary, data={"request": "{}"}).status_code == 422
-
-
-def test_statistics_and_graph(client: Checked, bank: str) -> None:
-    stats = client.get(f"{bank}/stats").json()
-    assert stats["total_documents"] == 3
-    assert stats["total_nodes"] == client.get(f"{bank}/memories/list").json()["total"]
-    assert sum(stats["links_by_fact_type"].values()) == stats["total_links"]
-    series = client.get(f"{bank}/stats/memories-timeseries", params={"period": "1d"}).json()
-    assert sum(b["world"] + b["experience"] + b["opinion"] for b in series["buckets"]) == stats["total_nodes"]
-    graph = client.get(f"{bank}/graph").json()
-    assert graph["total_units"] == len(graph["nodes"]) == stats["total_nodes"]
-    assert len(client.get(f"{bank}/graph", params={"limit": 1}).json()["nodes"]) == 1
-
-
-def test_documents_travel_between_banks(client: Checked, bank: str) -> None:
-    submitted = client.post(f"{bank}/document-transfer/export")
-    assert submitted.status_code == 202
-    done = wait_for(client, "main", submitted.json()["operation_id"])
-    archive = client.get(done["result_metadata"]["download_url"])
-    assert archive.headers["content-type"] == "application/zip"
-    assert len(archive.content) == done["result_metadata"]["byte_size"]
-
-    def take(target: str, **params: str) -> dict[str, Any]:
-        files = {"file": ("transfer.zip", archive.content, "application/zip")}
-        response = client.post(f"{BANKS}/{target}/document-transfer", files=files, params=params)
-        assert response.status_code == 202, response.text
-        ended = wait_for(client, target, response.json()["operation_id"])
-        assert ended["status"] == "completed", ended
-        result: dict[str, Any] = ended["result_metadata"]
-        return result
-
-    assert take("arrived")["documents_imported"] == 3
-    arrived = f"{BANKS}/arrived"
-    assert client.get(f"{arrived}/documents/cv").json()["original_text"] == TEXT
-    texts = [item["text"] for item in client.get(f"{bank}/memories/list").json()["items"]]
-    assert [item["text"] for item in client.get(f"{arrived}/memories/list").json()["items"]] == texts
-    assert take("arrived") == {"documents_imported": 0, "documents_skipped": 3, "facts_imported": 0}
-    take("arrived", on_conflict="new-id")
-    assert client.get(f"{arrived}/documents").json()["total"] == 6
-    assert client.get(f"{bank}/document-transfer").status_code == 410
-    broken = {"file": ("x.zip", b"not a zip", "application/zip")}
-    assert client.post(f"{BANKS}/broken/document-transfer", files=broken).status_code == 422
-    cut_off = {"file": ("x.zip", _archive_of(b'{"kind": "bank"'), "application/zip")}
-    operation = client.post(f"{BANKS}/broken/document-transfer", files=cut_off).json()["operation_id"]
-    assert wait_for(client, "broken", operation)["status"] == "failed"
-    assert client.get("/v1/default/files/download/banks/main/exports/x/transfer.zip").status_code == 404
-
-
-def _archive_of(content: bytes) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("bank.jsonl", content)
-    return packed.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import json
 import re
@@ -23,9 +22,6 @@ from perdure import Perdure
 from perdure.domain.work import check_work
 from perdure.errors import Cancelled
 from perdure.surfaces.keys import create_key
-from perdure.surfaces.mcp.http import mount
-from perdure.surfaces.workers import moving_mean, turns_before
-from tests.integration.mcp.mcp_client import connect_http as connected
 from tests.integration.rest_server import open_quick, running
 
 get = partial(httpx.get, timeout=30)
@@ -156,25 +152,6 @@ def test_those_told_to_come_back_are_told_when_from_measured_times(
         assert len(set(waits)) > 3, "all were told the same moment"
 
 
-def test_a_caller_that_waits_too_long_is_told_so(engine: Perdure, monkeypatch: pytest.MonkeyPatch) -> None:
-    slowed = Slowed(engine, monkeypatch, "retain")
-    with (
-        running(engine, max_wait=0.5) as url,
-        httpx.Client(base_url=url, timeout=60) as client,
-        ThreadPoolExecutor(4) as pool,
-    ):
-        occupying = [pool.submit(client.post, retain_path("main"), json=ITEMS) for _ in range(2)]
-        for _ in occupying:
-            assert slowed.entered.acquire(timeout=20)
-        began = time.monotonic()
-        late = client.post(retain_path("main"), json=ITEMS)
-        assert late.status_code == 429
-        assert 0.4 < time.monotonic() - began < 5
-        assert metric(url, 'perdure_refused_total{lane="retain",reason="wait"}') == 1
-        slowed.release.set()
-        assert [call.result().status_code for call in occupying] == [200, 200]
-
-
 def test_a_bank_that_floods_leaves_room_for_another(engine: Perdure, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line never has all threads, and lines take turns: the quiet bank's recalls pass the loud one's queue."""
     Slowed(engine, monkeypatch, "recall", seconds=0.2)
@@ -203,24 +180,6 @@ def test_a_bank_that_floods_leaves_room_for_another(engine: Perdure, monkeypatch
     assert max(took) < 1.0
 
 
-def test_two_keys_of_one_bank_have_their_own_room(engine: Perdure, monkeypatch: pytest.MonkeyPatch) -> None:
-    slowed = Slowed(engine, monkeypatch, "recall")
-    first, second = ({"Authorization": f"Bearer {create_key(engine)[1]}"} for _ in range(2))
-    with (
-        running(engine, require_keys=True, max_concurrent_recalls=2) as url,
-        httpx.Client(base_url=url, timeout=60) as client,
-        ThreadPoolExecutor(4) as pool,
-    ):
-        mine = [pool.submit(client.post, recall_path("main"), json=QUERY, headers=first) for _ in range(2)]
-        for _ in mine:
-            assert slowed.entered.acquire(timeout=20)
-        assert client.post(recall_path("main"), json=QUERY, headers=first).status_code == 429
-        yours = pool.submit(client.post, recall_path("main"), json=QUERY, headers=second)
-        assert slowed.entered.acquire(timeout=20)
-        slowed.release.set()
-        assert [call.result().status_code for call in (*mine, yours)] == [200] * 3
-
-
 def test_work_whose_client_left_is_stopped(engine: Perdure, monkeypatch: pytest.MonkeyPatch) -> None:
     slowed = Slowed(engine, monkeypatch, "retain")
     with running(engine) as url:
@@ -235,24 +194,6 @@ def test_work_whose_client_left_is_stopped(engine: Perdure, monkeypatch: pytest.
         assert post(f"{url}{retain_path('main')}", json=ITEMS).status_code == 200
 
 
-def test_a_client_that_left_while_it_waited_never_has_a_turn(
-    engine: Perdure, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slowed = Slowed(engine, monkeypatch, "retain")
-    with running(engine) as url, ThreadPoolExecutor(2) as pool:
-        occupying = [
-            pool.submit(post, f"{url}{retain_path('main')}", json=ITEMS, timeout=60) for _ in range(2)
-        ]
-        for _ in occupying:
-            assert slowed.entered.acquire(timeout=20)
-        with asked(url, retain_path("main"), ITEMS):
-            assert wait_until(lambda: metric(url, 'perdure_waiting{lane="retain"}') == 1)
-        assert wait_until(lambda: metric(url, 'perdure_waiting{lane="retain"}') == 0)
-        slowed.release.set()
-        assert [call.result().status_code for call in occupying] == [200, 200]
-    assert slowed.ends == ["done"] * 2
-
-
 def test_work_past_its_time_is_stopped_and_frees_its_thread(
     engine: Perdure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,54 +205,3 @@ def test_work_past_its_time_is_stopped_and_frees_its_thread(
         assert time.monotonic() - began < 5
         assert wait_until(lambda: metric(url, 'perdure_running{lane="retain"}') == 0, 5)
     assert not [fact for fact in engine.facts.iterate("main") if "2024" in fact.text]
-
-
-def test_mcp_obeys_the_same_limits_and_stops_for_those_who_left(
-    engine: Perdure, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slowed = Slowed(engine, monkeypatch, "retain")
-
-    async def talk(url: str) -> None:
-        call = {
-            "jsonrpc": "2.0", "id": 2, "method": "tools/call",
-            "params": {"name": "retain", "arguments": {"content": "Maya plays the cello."}},
-        }  # fmt: skip
-        accept = {"Accept": "application/json, text/event-stream"}
-        async with httpx.AsyncClient(base_url=url) as caller:
-            with asked(url, "/mcp/main", call):
-                assert await asyncio.to_thread(slowed.entered.acquire, timeout=20)
-            assert await asyncio.to_thread(wait_until, lambda: bool(slowed.ends))
-            assert slowed.ends == ["the client left"]
-            running = asyncio.create_task(caller.post("/mcp/main", json=call, headers=accept, timeout=60))
-            assert await asyncio.to_thread(slowed.entered.acquire, timeout=20)
-            async with connected(f"{url}/mcp/main") as session:
-                refused = await session.call_tool("retain", {"content": "Maya plays the harp."})
-                assert refused.is_error
-                assert re.search(r"busy: .* try again in \d+ seconds", refused.text)
-            slowed.release.set()
-            assert (await running).status_code == 200
-
-    def with_mcp(app: Any) -> None:
-        mount(app, engine, app.state.service.workers)
-
-    with running(engine, extend=with_mcp, max_concurrent_retains=1) as url:
-        asyncio.run(talk(url))
-
-
-def test_what_the_metrics_tell_besides(engine: Perdure) -> None:
-    with running(engine) as url:
-        assert metric(url, "perdure_erasure_pending") == 0
-        assert metric(url, "perdure_index_evictions_total") == 0
-        assert metric(url, "perdure_connections") >= 1
-
-
-def test_turns_before_a_newcomer() -> None:
-    assert turns_before(0, []) == 0
-    assert turns_before(3, []) == 3
-    assert turns_before(0, [10, 10]) == 2, "lines take turns: one of each other line goes first"
-    assert turns_before(2, [10, 1]) == 2 + 3 + 1
-
-
-def test_moving_mean_begins_with_the_first_value() -> None:
-    assert moving_mean(None, 2.0) == 2.0
-    assert moving_mean(2.0, 4.0, weight=0.5) == 3.0

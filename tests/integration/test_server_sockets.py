@@ -13,10 +13,8 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from perdure import Perdure
-from perdure.surfaces import served
 from perdure.surfaces.keys import create_key
 from tests.integration.rest_server import open_quick, running
 
@@ -77,16 +75,6 @@ def test_headers_that_do_not_end_in_time_are_cut(engine: Perdure, sent: bytes, d
         assert b"408" in words or drip, words
 
 
-def test_a_second_request_on_a_connection_has_the_same_deadline(engine: Perdure) -> None:
-    with running(engine, receive_timeout=1.0) as url, dial(url) as line:
-        whole = f"GET /health/live HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\n\r\n".encode()
-        line.sendall(whole)
-        assert line.recv(4096).startswith(b"HTTP/1.1 200")
-        line.sendall(whole[:20])
-        seconds, _ = seconds_until_closed(line, b"")
-        assert 0.5 < seconds < 10
-
-
 @pytest.mark.parametrize("drip", [b"", b"x"], ids=["nothing more", "a byte at a time"])
 def test_a_body_that_does_not_arrive_in_time_is_cut(engine: Perdure, drip: bytes) -> None:
     with running(engine, receive_timeout=1.0) as url, dial(url) as line:
@@ -101,28 +89,6 @@ def test_a_chunked_body_that_never_ends_is_cut(engine: Perdure) -> None:
         line.sendall(head(url, "Transfer-Encoding: chunked\r\n"))
         seconds, _ = seconds_until_closed(line, b"1\r\n \r\n")
         assert 0.8 < seconds < 10
-
-
-def test_a_large_body_that_keeps_coming_has_more_time(engine: Perdure) -> None:
-    text = "Ivan Stone collects stamps. " * 10
-    body = ('{"items": [{"content": "' + text + '"}]' + " " * 400_000 + "}").encode()
-    with running(engine, receive_timeout=0.5) as url, dial(url) as line:
-        line.sendall(head(url, f"Content-Length: {len(body)}\r\nConnection: close\r\n"))
-        for start in range(0, len(body), 20_000):
-            line.sendall(body[start : start + 20_000])
-            time.sleep(0.1)  # 2 seconds in all
-        assert line.recv(64).startswith(b"HTTP/1.1 200")
-
-
-def test_endless_headers_are_cut_by_their_size(engine: Perdure) -> None:
-    with running(engine, receive_timeout=60.0) as url, dial(url) as line:
-        line.sendall(f"GET / HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\n".encode())
-        sent = 0
-        with contextlib.suppress(OSError):
-            while sent < 50_000_000:
-                line.sendall(b"X-Padding: " + b"x" * 8000 + b"\r\n")
-                sent += 8000
-        assert sent < 20_000_000
 
 
 def test_hundreds_of_half_sent_requests_leave_health_and_callers_alone(engine: Perdure) -> None:
@@ -158,21 +124,6 @@ def test_health_answers_when_every_connection_is_at_work(engine: Perdure) -> Non
                 assert get(f"{url}/health").status_code == 200
         time.sleep(0.5)
         assert get(f"{url}/v1/default/banks").status_code == 200
-
-
-def test_the_guard_needs_nothing_of_the_parser_behind_it(
-    engine: Perdure, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The same with h11, which uvicorn takes where httptools is not installed."""
-    monkeypatch.setattr(served, "AutoHTTPProtocol", H11Protocol)
-    with running(engine, receive_timeout=1.0) as url:
-        assert get(f"{url}/health").status_code == 200
-        for sent in (b"GET /health HTTP/1.1\r\nHost: ", head(url, "Content-Length: 5000\r\n") + b"{"):
-            with dial(url) as line:
-                line.sendall(sent)
-                seconds, words = seconds_until_closed(line)
-                assert 0.8 < seconds < 10
-                assert b"408" in words
 
 
 def test_without_a_key_half_sent_bodies_hold_nothing(engine: Perdure) -> None:

@@ -7,23 +7,17 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import numpy as np
 import pytest
 
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Link, LinkKind
-from perdure.ports.probe import KeywordProbe, Probe, SemanticProbe
 from perdure.ports.store import Features, StagedVectors
 from perdure.stores.index import packing
-from perdure.stores.sql import transaction
 from perdure.stores.sqlite.store import SqliteStore
-from perdure.testing import BANK, EVERYTHING, MODEL, NOW, make_fact, new, put
+from perdure.testing import BANK, MODEL, NOW, make_fact, new, put
 from tests.property.test_store_machine import check_index_cache
-from tests.sampler import MODEL as SAMPLE_MODEL
-from tests.sampler import Sampler
-from tests.support.agreement import assert_same_memory, assert_same_search
 
 SIZE = 35
 Step = Callable[[SqliteStore], object]
@@ -59,16 +53,6 @@ def edited(path: Path, *statements: str) -> Path:
             other.execute(statement)
         other.commit()
     return copy
-
-
-def assert_same(path: Path, copy: Path, model: EmbeddingModel = MODEL) -> None:
-    """Both files give the same answers."""
-    probes: list[Probe] = [KeywordProbe({"all": 1.0, "word2": 2.0})]
-    probes += [SemanticProbe(np.eye(model.dimensions, dtype=np.float32)[one]) for one in range(4)]
-    with closing(SqliteStore.open(path)) as store, closing(SqliteStore.open(copy)) as other:
-        for probe in probes:
-            assert_same_search(store, other, BANK, probe, EVERYTHING, 50)
-        assert_same_memory(store, other, BANK, EVERYTHING)
 
 
 def close_some(store: SqliteStore) -> None:
@@ -123,24 +107,6 @@ def test_the_cache_follows_every_change(path: Path, step: Step) -> None:
 OTHER_FORMAT = f"UPDATE index_cache SET body = cast(x'{packing.VERSION + 1:02x}' || substr(body, 2) AS BLOB)"
 
 
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "DELETE FROM index_cache",
-        "DELETE FROM index_cache WHERE fact % 2 = 0",
-        f"{OTHER_FORMAT} WHERE fact > 9",
-    ],
-    ids=["all", "half", "another format"],
-)
-def test_what_the_cache_lacks_is_made_of_the_rows(path: Path, step: Step, statement: str) -> None:
-    with closing(SqliteStore.open(path)) as store:
-        fill(store)
-        step(store)
-    model = EmbeddingModel("other", 4) if step is change_model else MODEL
-    assert_same(path, edited(path, statement), model)
-
-
 @pytest.mark.parametrize("statement", ["DELETE FROM index_cache", OTHER_FORMAT])
 def test_an_emptied_cache_is_filled_when_the_file_is_opened(path: Path, statement: str) -> None:
     with closing(SqliteStore.open(path)) as store:
@@ -150,56 +116,3 @@ def test_an_emptied_cache_is_filled_when_the_file_is_opened(path: Path, statemen
     query = "SELECT * FROM index_cache ORDER BY bank, fact"
     with closing(sqlite3.connect(path)) as raw, closing(sqlite3.connect(copy)) as other:
         assert other.execute(query).fetchall() == raw.execute(query).fetchall()
-
-
-def test_banks_are_numbered_and_packed_apart(path: Path) -> None:
-    samplers = [Sampler(Random(seed), bank=f"bank{seed}") for seed in range(3)]
-    with closing(SqliteStore.open(path)) as store:
-        for _ in range(12):
-            for sampler in samplers:
-                with store.transaction(sampler.bank) as tx:
-                    tx.set_model(SAMPLE_MODEL)
-                    tx.insert_facts([sampler.new_fact()])
-    with closing(sqlite3.connect(path)) as raw:
-        numbers = "SELECT count(*), min(no), max(no) FROM fact GROUP BY bank"
-        assert raw.execute(numbers).fetchall() == [(12, 1, 12)] * 3
-    with (
-        closing(SqliteStore.open(path)) as store,
-        closing(SqliteStore.open(edited(path, "DELETE FROM index_cache"))) as other,
-    ):
-        for sampler in samplers:
-            assert_same_memory(store, other, sampler.bank, EVERYTHING)
-
-
-def test_a_long_list_of_changes_is_cut(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transaction, "CHANGES_KEPT", 8)
-    with closing(SqliteStore.open(path)) as store, closing(SqliteStore.open(path)) as follower:
-        fill(store)
-        probe = KeywordProbe({"all": 1.0})
-        assert_same_search(store, follower, BANK, probe, EVERYTHING, 50)
-        for number in range(24):
-            with store.transaction(BANK) as tx:
-                closed = [
-                    replace(fact, retired_at=NOW, superseded_by="f24") for fact in tx.facts([f"f{number}"])
-                ]
-                tx.update_facts(closed)
-        assert_same_search(store, follower, BANK, probe, EVERYTHING, 50)
-        assert_same_memory(store, follower, BANK, EVERYTHING)
-    with closing(sqlite3.connect(path)) as raw:
-        assert raw.execute("SELECT count(*) FROM change").fetchone()[0] <= 8
-        assert raw.execute("SELECT last_change FROM bank").fetchone() == (24,)
-
-
-def test_a_bank_that_was_made_anew_is_another(path: Path) -> None:
-    with closing(SqliteStore.open(path)) as store, closing(SqliteStore.open(path)) as follower:
-        put(store, new(make_fact("a"), words="apple"))
-        assert_same_memory(store, follower, BANK, EVERYTHING)
-        with store.transaction(BANK) as tx:
-            tx.delete_bank()
-        put(store, new(make_fact("b"), words="plum"))
-        assert_same_memory(store, follower, BANK, EVERYTHING)
-        with follower.reading(BANK) as reading:
-            assert reading.search(KeywordProbe({"apple": 1.0}), EVERYTHING, 5) == []
-            assert [hit.fact_id for hit in reading.search(KeywordProbe({"plum": 1.0}), EVERYTHING, 5)] == [
-                "b"
-            ]

@@ -21,7 +21,7 @@ from perdure.ports.store import Reading
 from perdure.stores.sqlite.store import SqliteStore
 
 WORKER = Path(__file__).with_name("store_worker.py")
-QUICK, FULL = 8, 220
+QUICK, FULL = 4, 220
 
 
 @dataclass

@@ -6,7 +6,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -18,7 +17,6 @@ from perdure.domain.filter import Filter
 from perdure.errors import (
     InvalidInput,
     StoreCorrupt,
-    StoreError,
     StoreFull,
     StoreLocked,
     StoreReadOnly,
@@ -64,15 +62,6 @@ def test_a_file_of_another_schema_is_refused_and_left_alone(path: Path, version:
     assert_intact(path)
 
 
-@pytest.mark.parametrize("version", [0, -1])
-def test_a_schema_that_never_was_is_refused_and_left_alone(path: Path, version: int) -> None:
-    edit(path, f"PRAGMA user_version = {version}")
-    before = path.read_bytes()
-    with pytest.raises(StoreCorrupt, match="never was"):
-        SqliteStore.open(path)
-    assert path.read_bytes() == before
-
-
 def test_another_applications_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
     edit(path, "CREATE TABLE theirs (x)")
@@ -80,17 +69,6 @@ def test_another_applications_database_is_refused_and_left_alone(tmp_path: Path)
     with pytest.raises(StoreCorrupt, match="another application"):
         SqliteStore.open(path)
     assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    "content", [b"not a database, just text. " * 100, os.urandom(5000)], ids=["text", "noise"]
-)
-def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "memory.db"
-    path.write_bytes(content)
-    with pytest.raises(StoreCorrupt, match="not a database"):
-        SqliteStore.open(path)
-    assert path.read_bytes() == content
 
 
 def test_a_damaged_file_is_an_error_and_not_an_answer(tmp_path: Path) -> None:
@@ -130,38 +108,6 @@ def test_a_locked_file_is_an_error_after_the_wait(path: Path) -> None:
             other.execute("ROLLBACK")
         put(store, make_fact("b"))
         assert len(facts(store, "a", "b")) == 2
-
-
-def test_threads_wait_for_their_turn(path: Path) -> None:
-    with closing(SqliteStore.open(path, busy_timeout_ms=50)) as store:
-        holding, release = threading.Event(), threading.Event()
-
-        def hold() -> None:
-            with store.transaction(BANK):
-                holding.set()
-                release.wait()
-
-        thread = threading.Thread(target=hold)
-        thread.start()
-        holding.wait()
-        with pytest.raises(StoreLocked, match="thread"):
-            put(store, make_fact("b"))
-        release.set()
-        thread.join()
-        put(store, make_fact("b"))
-
-
-def test_a_full_database_is_an_error_and_rolls_back(path: Path) -> None:
-    with closing(SqliteStore.open(path)) as store:
-        writer = store._connections._writer
-        pages = writer.execute("PRAGMA page_count").fetchone()[0]
-        writer.execute(f"PRAGMA max_page_count = {pages + 2}")
-        with pytest.raises(StoreFull):
-            put(store, *(make_fact(f"b{place}", "long " * 500) for place in range(50)))
-        assert browse(store).total == 1
-        writer.execute("PRAGMA max_page_count = 1000000")
-        put(store, make_fact("c"))
-        assert browse(store).total == 2
 
 
 @contextmanager
@@ -210,34 +156,6 @@ def test_a_file_on_read_only_media_is_read_and_not_changed(tmp_path: Path) -> No
             SqliteStore.open(disk / "new.db")
         subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
         assert_intact(path)
-
-
-def test_writing_a_file_that_may_only_be_read_is_an_error(path: Path) -> None:
-    with closing(SqliteStore.open(path)) as store:
-        store._connections._writer.execute("PRAGMA query_only = 1")
-        with pytest.raises(StoreReadOnly), store.transaction("other") as tx:
-            tx.put_bank(Bank(id="other"))
-    assert_intact(path)
-
-
-def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(StoreReadOnly):
-        SqliteStore.open(tmp_path / "no" / "memory.db")
-
-
-def test_a_closed_store_says_so(path: Path) -> None:
-    store = SqliteStore.open(path)
-    store.close()
-    with pytest.raises(StoreError, match="closed"):
-        facts(store, "a")
-    with pytest.raises(StoreError, match="closed"), store.transaction(BANK):
-        pass
-
-
-@pytest.mark.parametrize("name", [":memory:", "a\x00b"])
-def test_what_names_no_file_is_refused(name: str) -> None:
-    with pytest.raises(InvalidInput, match="database"):
-        SqliteStore.open(name)
 
 
 def test_text_that_is_no_unicode_is_refused_everywhere(path: Path) -> None:
@@ -295,8 +213,3 @@ print(refused, [fact.id for fact in facts(store, "a", "b", "c")])
 def test_a_forked_process_opens_its_own_store(path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", FORKED, path], capture_output=True, text=True)
     assert done.stdout.split(maxsplit=1) == ["2", "['a', 'c']\n"], done.stderr
-
-
-def test_unknown_settings_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="synchronous"):
-        SqliteStore.open(tmp_path / "memory.db", synchronous="off")  # type: ignore[arg-type]

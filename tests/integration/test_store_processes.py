@@ -60,7 +60,7 @@ def run_together(path: Path, writers: int, readers: int, batches: int) -> None:
 
 
 def test_four_writers_and_four_readers(tmp_path: Path) -> None:
-    run_together(tmp_path / "memory.db", writers=4, readers=4, batches=12)
+    run_together(tmp_path / "memory.db", writers=4, readers=4, batches=5)
 
 
 def test_processes_that_write_and_erase_leave_a_sound_file(tmp_path: Path) -> None:

@@ -94,16 +94,3 @@ def test_reads_of_certain_rows_scan_no_bank(path: Path) -> None:
         reading.passages(["f1", "f2"])
     assert len(statements) > 20
     assert scanning(path, statements) == []
-
-
-def test_writes_of_certain_rows_scan_no_bank(path: Path) -> None:
-    statements: list[str] = []
-    with closing(SqliteStore.open(path)) as store:
-        store._connections._writer.set_trace_callback(statements.append)
-        with store.transaction(BANK) as tx:
-            read_some(tx)
-            write_some(tx)
-        store.record_recalls(BANK, [("f2", NOW), ("f3", NOW)])
-        store._connections._writer.set_trace_callback(None)
-    assert len(statements) > 60
-    assert scanning(path, statements) == []

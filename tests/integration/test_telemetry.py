@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import perdure
-from perdure import NotFound, Perdure
+from perdure import Perdure
 from perdure.settings import Settings
 from perdure.surfaces.mcp.server import create_server
 from perdure.surfaces.workers import Workers
@@ -28,7 +28,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import SpanKind, StatusCode
+from opentelemetry.trace import SpanKind
 
 from perdure.telemetry import conventions as names
 
@@ -97,29 +97,6 @@ def test_each_operation_has_its_name_bank_and_count(tmp_path: Path, watched: Wat
     assert SECRET not in "".join(span.to_json() for span in spans)
 
 
-def test_a_retain_in_the_background_is_told_when_it_is_done(tmp_path: Path, watched: Watched) -> None:
-    with open_watched(tmp_path, watched.telemetry()) as memory:
-        later = memory.retain_later("b", "Ann sings.")
-        assert memory.operations.get("b", later.id, wait=30).finished
-        [span] = watched.take()
-    assert span.name == "upsert_memory"
-    assert attributes(span)[names.RECORD_COUNT] == 1
-
-
-def test_a_search_inside_a_reflection_is_its_child(tmp_path: Path, watched: Watched) -> None:
-    with open_watched(tmp_path, watched.telemetry()) as memory:
-        memory.retain("b", "Ann lives in Oslo.")
-        watched.take()
-        memory.reflect("b", "Where does Ann live?")
-    *searches, reflection = watched.take()
-    assert reflection.name == "perdure.reflect"
-    assert searches
-    for span in searches:
-        assert span.name == "search_memory"
-        assert span.parent is not None
-        assert span.parent.span_id == reflection.context.span_id  # type: ignore[union-attr]
-
-
 def test_texts_are_told_only_where_asked_for_and_through_the_hook(tmp_path: Path, watched: Watched) -> None:
     def redact(text: str) -> str:
         if "Bob" in text:
@@ -139,15 +116,6 @@ def test_texts_are_told_only_where_asked_for_and_through_the_hook(tmp_path: Path
     assert told[names.RECORD_COUNT] == 2
 
 
-def test_an_error_is_told_by_its_code(tmp_path: Path, watched: Watched) -> None:
-    with open_watched(tmp_path, watched.telemetry()) as memory, pytest.raises(NotFound):
-        memory.facts.update("b", "none", topic="x")
-    [span] = watched.take()
-    assert attributes(span)[names.ERROR_TYPE] == "not_found"
-    assert span.status.status_code is StatusCode.ERROR
-    assert not span.events
-
-
 def points(watched: Watched, name: str) -> list[Any]:
     data = watched.metrics.get_metrics_data()
     assert data is not None
@@ -155,27 +123,6 @@ def points(watched: Watched, name: str) -> list[Any]:
         one for resource in data.resource_metrics for scope in resource.scope_metrics for one in scope.metrics
     ]
     return [point for metric in metrics if metric.name == name for point in metric.data.data_points]
-
-
-def test_durations_are_measured_without_naming_banks(tmp_path: Path, watched: Watched) -> None:
-    with open_watched(tmp_path, watched.telemetry()) as memory:
-        memory.retain("b", "Ann lives in Oslo.")
-        memory.recall("b", "Where does Ann live?")
-        memory.recall("b", "Where does Ann live?")
-        with pytest.raises(NotFound):
-            memory.facts.update("b", "none", topic="x")
-    counts = {
-        (point.attributes[names.OPERATION_NAME], point.attributes.get(names.ERROR_TYPE)): point.count
-        for point in points(watched, names.OPERATION_DURATION)
-    }
-    assert counts == {
-        ("upsert_memory", None): 1,
-        ("search_memory", None): 2,
-        ("update_memory", "not_found"): 1,
-    }
-    assert not [
-        point for point in points(watched, names.OPERATION_DURATION) if names.STORE_ID in point.attributes
-    ]
 
 
 def test_calls_of_a_language_model_are_told_with_their_tokens(tmp_path: Path, watched: Watched) -> None:
@@ -239,11 +186,6 @@ def test_a_call_over_mcp_joins_the_trace_that_its_meta_names(
     assert joined.parent is not None
     assert (f"{joined.parent.trace_id:032x}", f"{joined.parent.span_id:016x}") == (trace, parent)
     assert [span.parent for span in alone] == [None, None]
-
-
-def test_the_setting_turns_it_on(tmp_path: Path) -> None:
-    with Perdure.open(tmp_path / "m.db", telemetry=True, **QUICK) as memory:
-        assert isinstance(memory._components.telemetry, perdure.OpenTelemetry)
 
 
 def test_off_nothing_of_it_is_imported(tmp_path: Path) -> None:

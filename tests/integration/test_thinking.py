@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure import Filter, InvalidInput, Perdure
-from perdure.models.spacy_tagger import find_pipeline
+from perdure import InvalidInput, Perdure
 from tests.integration.rest_checked import BANKS, Checked
 from tests.integration.rest_server import open_quick, running
 
@@ -86,19 +85,6 @@ def test_retaining_a_document_anew_takes_back_what_it_no_longer_states(engine: P
     assert [one.statement for one in engine.opinions.list("b")] == ["Ann prefers loud music"]
 
 
-@pytest.mark.skipif(find_pipeline() is None, reason="needs perdure[nlp]")
-def test_the_commute_rests_on_where_somebody_lives(tmp_path: Path) -> None:
-    with open_quick(tmp_path, tagger="spacy") as engine:
-        say(engine, "I live in Lisbon, so my commute takes 20 minutes.")
-        message = {"role": "user", "speaker": "Ann", "content": "I moved to Porto."}
-        engine.retain("b", [message], timestamp=START + timedelta(days=9))
-        doubts = {one.text: one.doubt for one in engine.recall("b", "How long is Ann's commute?")}
-        reason = "rests on “Ann lives in Lisbon”, which ended 2026-01-10"
-        assert doubts["Ann's commute takes 20 minutes."] == reason
-        assert doubts["Ann moved to Porto."] is None
-    assert reason in asked_elsewhere(tmp_path)
-
-
 def test_opinions_over_rest(engine: Perdure) -> None:
     say(engine, *SAID, "I prefer green tea.")
     with running(engine) as url, Checked(base_url=url) as client:
@@ -122,10 +108,3 @@ def test_opinions_over_rest(engine: Perdure) -> None:
             f"{BANKS}/b/memories/recall", json={"query": "morning meetings", "types": ["opinion"]}
         ).json()["results"]
         assert [(one["type"], round(one["confidence"], 3)) for one in recalled][:1] == [("opinion", 0.765)]
-
-
-def test_facts_that_are_listed_keep_what_was_said(engine: Perdure) -> None:
-    say(engine, *SAID)
-    stated = engine.facts.list("b", types=["opinion"], where=Filter()).facts
-    assert {fact.text for fact in stated} == {"Ann prefers morning meetings", "Ann dislikes morning meetings"}
-    assert {fact.confidence for fact in stated} == {None}

@@ -83,13 +83,6 @@ def test_what_comes_back_is_what_went_out(engines: tuple[Perdure, Perdure]) -> N
         ]
 
 
-def test_a_fact_said_twice_still_has_its_second_home(engines: tuple[Perdure, Perdure]) -> None:
-    for engine in engines:
-        engine.forget("b", document_id="first")
-        left = [fact for fact in engine.facts.list("b").facts if "Lisbon" in fact.text]
-        assert [(fact.document_id, fact.proof_count) for fact in left] == [("second", 1)]
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -120,26 +113,6 @@ def test_a_fact_that_stands_twice_is_refused_with_its_line(engines: tuple[Perdur
     again = next(line for line in exported if '"kind":"fact"' in line)
     with pytest.raises(InvalidInput, match=f"line {len(exported) + 2}"):
         two.banks.restore("c", [*exported, "", again])
-
-
-@pytest.mark.parametrize("end", ["source", "target"])
-def test_a_link_that_leads_to_no_fact_id_is_refused_with_its_line(
-    engines: tuple[Perdure, Perdure], end: str
-) -> None:
-    one, two = engines
-    exported = list(one.banks.export("b"))
-    link = {"kind": "link", "source": "a", "target": "b", "link": "semantic", "weight": 0.5, end: ["a"]}
-    with pytest.raises(InvalidInput, match=f"line {len(exported) + 1}"):
-        two.banks.restore("c", [*exported, json.dumps(link)])
-
-
-def test_lines_end_nowhere_but_at_their_end(engines: tuple[Perdure, Perdure]) -> None:
-    one, two = engines
-    one.retain("odd", "Ann\u2028 lives \u0085in Oslo\u2029.", document_id="d", title="a\u2028b")
-    two.banks.restore("odd", "\n".join(one.banks.export("odd")).splitlines())
-    assert [chunk.text for chunk in two.documents.chunks("odd", document_id="d")] == [
-        chunk.text for chunk in one.documents.chunks("odd", document_id="d")
-    ]
 
 
 def test_what_stays_is_exported_once_while_other_facts_are_erased(

@@ -82,13 +82,6 @@ def test_what_was_told_counts_by_when_it_was_said(memory: Perdure) -> None:
     assert recalled(memory, "What did I tell you on Monday?") == ["Kim starts at Fathom on 1 September."]
 
 
-def test_what_happened_goes_before_what_was_only_said_then(memory: Perdure) -> None:
-    assert recalled(memory, "What happened in the last three days?") == [
-        "Kim adopted a cat called Miso.",
-        "Kim starts at Fathom on 1 September.",
-    ]
-
-
 def test_a_time_that_holds_nothing_gives_nothing(memory: Perdure) -> None:
     result = memory.recall("b", "What did we talk about on 4 May?", asked_at=NOW)
     assert (len(result), result.evidence) == (0, Evidence.NONE)
@@ -98,17 +91,3 @@ def test_words_beside_the_time_are_searched_for(memory: Perdure) -> None:
     result = memory.recall("b", "Which piano did I buy last week?", asked_at=NOW)
     assert not result.query.only_time
     assert result.recollections[0].text == "Kim bought a piano."
-
-
-def test_with_little_room_the_facts_that_say_most_are_listed(tmp_path: Path) -> None:
-    with Perdure.open(tmp_path / "m.db", clock=lambda: NOW, **OPTIONS) as memory:
-        for hour, text in enumerate(["Ha, nice.", "I live in Lisbon.", "Well, well.", "I work at Fathom."]):
-            said_at = datetime(2026, 6, 16, 9 + hour, tzinfo=UTC)
-            memory.retain(
-                "b",
-                [Item(content=text, speaker="Kim", role="user", timestamp=said_at, document_id=f"{hour}")],
-            )
-        assert recalled(memory, "What did we talk about yesterday?", limit=2) == [
-            "Kim lives in Lisbon.",
-            "Kim works at Fathom.",
-        ]

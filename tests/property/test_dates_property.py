@@ -103,7 +103,7 @@ def _check(text: str, spans: list[DateSpan]) -> None:
             assert value.end is None or value.end.tzinfo is not None
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     text=_TEXTS,
     reference=_REFERENCES,
@@ -119,13 +119,13 @@ def test_spans_lie_in_order_and_windows_are_aware(
     _check(text, read_dates(text, reference, prefer=prefer, options=options))  # type: ignore[arg-type]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(text=_TEXTS, reference=_REFERENCES, language=st.sampled_from(sorted(known_languages())))
 def test_every_language_keeps_the_contract(text: str, reference: datetime, language: str) -> None:
     _check(text, read_dates(text, reference, language=language))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(text=_SENTENCES, reference=_REFERENCES)
 def test_a_statement_has_at_most_one_time_that_can_be_described(text: str, reference: datetime) -> None:
     stated = stated_time(text, reference)
@@ -135,7 +135,7 @@ def test_a_statement_has_at_most_one_time_that_can_be_described(text: str, refer
         assert not (stated.planned and stated.window.end is not None and stated.window.end <= reference)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(text=_SENTENCES, reference=_REFERENCES)
 def test_without_its_brackets_an_annotated_text_is_the_text(text: str, reference: datetime) -> None:
     annotated = annotate(text, reference)
@@ -145,7 +145,7 @@ def test_without_its_brackets_an_annotated_text_is_the_text(text: str, reference
         assert quotation in annotated
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(text=st.one_of(st.text(max_size=80), _PHRASES.map(lambda phrase: "before " + phrase)))
 def test_anchors_lie_in_the_text(text: str) -> None:
     for anchor in read_anchors(text):

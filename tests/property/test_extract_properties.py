@@ -38,7 +38,7 @@ TURNS = st.builds(
 EXTRACTORS = (LocalExtractor(PlainTagger()), LocalExtractor(RuleTagger()), VerbatimExtractor(RuleTagger()))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(TURNS, max_size=4))
 def test_every_fact_has_its_source(turns: list[Turn]) -> None:
     for extractor in EXTRACTORS:
@@ -57,7 +57,7 @@ def test_every_fact_has_its_source(turns: list[Turn]) -> None:
             assert all(0 <= cause.cause < len(facts) for cause in fact.causes)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.sampled_from(["alpha", "beta", "gamma", "delta", "Lisbon", "Ann", "1999", "project", "report"]),
@@ -72,7 +72,7 @@ def test_content_is_never_lost(words: list[str]) -> None:
     assert all(word in covered for word in words)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=100))
 @example("0/_")
 def test_names_have_stable_forms(name: str) -> None:

@@ -185,7 +185,7 @@ class HistoryMachine(RuleBasedStateMachine):
 
 
 QUICK = settings(
-    max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=12, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 

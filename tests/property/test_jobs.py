@@ -15,7 +15,7 @@ from perdure.domain.operation import OperationStatus
 from perdure.domain.record import Record
 from perdure.jobs.kind import JobPlan, Step
 from perdure.jobs.records import QUEUED, STEP, PlannedStep
-from perdure.jobs.retain_job import ITEMS_PER_STEP, decode_item, encode_item, plan_steps
+from perdure.jobs.retain_job import ITEMS_PER_STEP, decode_item, plan_steps
 from perdure.jobs.rota import Turn
 from perdure.jobs.runner import JobRunner
 from perdure.retain.request import RetainRequest
@@ -128,17 +128,6 @@ def test_killed_at_any_point_nothing_is_lost_or_done_twice() -> None:
     assert life > 20
 
 
-@settings(deadline=None)
-@given(
-    work=st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 3)), min_size=1, max_size=5),
-    lives=st.lists(st.integers(0, 40), max_size=8),
-)
-def test_killed_again_and_again_nothing_is_lost_or_done_twice(
-    work: list[tuple[str, int]], lives: list[int]
-) -> None:
-    run_through([(bank, f"op{number}", count) for number, (bank, count) in enumerate(work)], lives)
-
-
 DOCUMENTS = st.sampled_from([None, "x", "y", "z"])
 
 
@@ -176,28 +165,3 @@ def test_steps_hold_every_item_once_and_replace_a_document_only_at_its_first(
         expected = [item.content for item in items if item.document_id == name]
         assert [item.content for item in stored if item.document_id == name] == expected
     assert sorted(item.content for item in stored) == sorted(item.content for item in items)
-
-
-TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
-TIMES = st.datetimes(timezones=st.just(UTC)) | st.none()
-
-
-@given(
-    st.builds(
-        Item,
-        content=TEXT.filter(str.strip),
-        timestamp=TIMES,
-        timeless=st.booleans(),
-        speaker=TEXT,
-        context=TEXT,
-        tags=st.frozensets(TEXT.filter(str.strip), max_size=3),
-        metadata=st.dictionaries(TEXT, TEXT, max_size=3),
-        entities=st.lists(st.tuples(TEXT, TEXT), max_size=3).map(tuple),
-        topic=TEXT | st.none(),
-        relevance=st.floats(allow_nan=False, allow_infinity=False),
-        expires_at=TIMES,
-        original_text=TEXT | st.none(),
-    )
-)
-def test_an_item_is_read_back_as_it_was_kept(item: Item) -> None:
-    assert decode_item(encode_item(item)) == item

@@ -163,7 +163,7 @@ class PolicyMachine(RuleBasedStateMachine):
 
 
 QUICK = settings(
-    max_examples=20, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=12, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )
 LONG = settings(QUICK, max_examples=400, stateful_step_count=60)
 

@@ -61,7 +61,7 @@ RESULTS = st.builds(
 
 
 @pytest.mark.parametrize("counter", ["cl100k", "approximate"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(result=RESULTS, budget=st.integers(0, 600), with_ids=st.booleans())
 def test_no_prompt_exceeds_its_budget(
     counter: str, result: RecallResult, budget: int, with_ids: bool
@@ -77,7 +77,7 @@ def test_no_prompt_exceeds_its_budget(
         assert cited == [f"[{number}" for number in range(1, prompt.shown + 1)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(result=RESULTS, budget=st.integers(0, 600))
 def test_one_fact_more_would_not_have_fitted(result: RecallResult, budget: int) -> None:
     counted = replace(result, count_tokens=token_counter().count)

@@ -38,9 +38,6 @@ class WordCount:
     def count(self, text: str) -> int:
         return len(text.split())
 
-    def count_all(self, texts: Sequence[str]) -> list[int]:
-        return [self.count(text) for text in texts]
-
     def cut(self, text: str, limit: int) -> str:
         return " ".join(text.split()[:limit])
 

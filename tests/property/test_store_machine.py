@@ -298,7 +298,7 @@ class RawRows(TransactionRows):
 
 
 QUICK = settings(
-    max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=12, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )
 FEW = settings(QUICK, max_examples=6)
 LONG = settings(QUICK, max_examples=600, stateful_step_count=60)

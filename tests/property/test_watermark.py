@@ -30,7 +30,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(steps, st.integers(0, 60))
 @example(
     [

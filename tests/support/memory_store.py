@@ -12,9 +12,8 @@ from typing import TypeVar
 
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
 from perdure.domain.damage import Damage, Verification
-from perdure.domain.fact import Chunk, Document, Fact, Link, LinkKind
+from perdure.domain.fact import Chunk, Document, Fact, Link, LinkKind, RankingFields, ranking_fields
 from perdure.domain.filter import Filter, admits
-from perdure.domain.ranking import RankingFields, ranking_fields
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.errors import Conflict, ModelMismatch, Unavailable

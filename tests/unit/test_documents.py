@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 
 from perdure import Perdure
-from perdure.documents.document import unwrap
-from perdure.documents.pdf import without_running_heads
 from perdure.documents.reader import read_file
 from perdure.errors import InvalidInput, Unavailable
-from perdure.surfaces.cli.sources import is_excluded, read_sources
+from perdure.surfaces.cli.sources import read_sources
 
 PAGE = """<!doctype html><html><head><title>Ann's   notes</title><style>p { color: red }</style>
 <meta property="article:published_time" content="2024-03-02T09:30:00Z"><script>var secret = 1;</script></head>
@@ -37,15 +35,6 @@ def test_html_keeps_its_structure_and_loses_scripts_styles_and_navigation() -> N
     assert read.written_at == datetime(2024, 3, 2, 9, 30, tzinfo=UTC)
 
 
-def test_html_without_a_main_part_and_in_an_old_encoding() -> None:
-    page = (
-        '<meta charset="iso-8859-1"><body><nav>Menü</nav><h2>Über uns</h2>Anna wohnt in Köln.<br>Seit März.'
-    )
-    assert (
-        read_file(page.encode("latin-1"), "page.htm").text == "## Über uns\n\nAnna wohnt in Köln.\nSeit März."
-    )
-
-
 def test_pdf_gives_its_text_title_and_date() -> None:
     pytest.importorskip("pypdf", reason="needs the extra `files`")
     read = read_file(
@@ -63,12 +52,6 @@ def test_a_damaged_pdf_is_named(data: bytes, said: str) -> None:
     pytest.importorskip("pypdf", reason="needs the extra `files`")
     with pytest.raises(InvalidInput, match=f"a.pdf: expected {said}"):
         read_file(data, "a.pdf")
-
-
-def test_a_pdf_of_pictures_is_named() -> None:
-    pytest.importorskip("pypdf", reason="needs the extra `files`")
-    with pytest.raises(InvalidInput, match="its pages are images"):
-        read_file(small_pdf([]), "scan.pdf")
 
 
 def small_pdf(lines: list[str], title: str = "") -> bytes:
@@ -93,19 +76,6 @@ def small_pdf(lines: list[str], title: str = "") -> bytes:
         f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info 6 0 R >>\nstartxref\n{len(data)}\n%%EOF"
     )
     return data + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{trailer}".encode()
-
-
-def test_lines_that_every_page_repeats_and_page_numbers_are_left_out() -> None:
-    pages = [f"Annual report\nBody {n} one.\nBody {n} two.\nBody {n} three.\n{n} of 4" for n in range(1, 5)]
-    assert without_running_heads(pages)[1] == "Body 2 one.\nBody 2 two.\nBody 2 three."
-
-
-def test_lines_that_the_page_has_wrapped_are_joined() -> None:
-    page = "Ann moved to Oslo in the spring of that year and lik-\ned it there.\nNext\n- an item that is long enough to be wrapped by\n  the page"
-    assert unwrap(page) == (
-        "Ann moved to Oslo in the spring of that year and liked it there.\nNext\n"
-        "- an item that is long enough to be wrapped by the page"
-    )
 
 
 def test_docx_gives_headings_lists_and_tables_in_order() -> None:
@@ -141,25 +111,6 @@ def test_a_missing_extra_is_named(name: str, module: str, monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(Unavailable, match=r"perdure\[files\]"):
         read_file(b"x", name)
-
-
-def test_source_code_is_fenced_with_its_language() -> None:
-    assert read_file(b"def f():\n    return 1\n", "a.py").text == "```python\ndef f():\n    return 1\n```"
-    assert read_file(b"FROM x\n", "Dockerfile").text == "```dockerfile\nFROM x\n```"
-    assert read_file(b"s = '```'\n", "a.rb").text.startswith("````ruby\n")
-    assert read_file(b"# Notes\n\nAnn moved.", "a.md").text == "# Notes\n\nAnn moved."
-
-
-def test_svg_gives_its_words() -> None:
-    svg = (
-        '<svg xmlns="http://www.w3.org/2000/svg"><title>Floor plan</title><desc>Ann\'s flat in Oslo.</desc>'
-        '<style>text { fill: red }</style><path d="M0 0"/><text x="1"><tspan>Living</tspan> <tspan>room</tspan></text></svg>'
-    )
-    read = read_file(svg.encode(), "plan.svg")
-    assert read.text == "Floor plan\nAnn's flat in Oslo.\nLiving room"
-    assert read.title == "Floor plan"
-    with pytest.raises(InvalidInput, match="words"):
-        read_file(b'<svg><path d="M0 0"/></svg>', "line.svg")
 
 
 def test_rows_of_a_table_repeat_the_names_of_its_columns() -> None:
@@ -242,21 +193,6 @@ def test_a_folder_leaves_out_what_is_excluded_installed_or_generated(tmp_path: P
     reasons = {Path(file).name: reason for file, reason in collected.skipped}
     assert set(reasons) == {"node_modules", "app.min.js", "photo.png"}
     assert ".png" in reasons["photo.png"]
-
-
-@pytest.mark.parametrize(
-    ("path", "glob", "excluded"),
-    [
-        ("notes/a.md", "*.md", True),
-        ("notes/a.md", "notes", True),
-        ("notes/a.md", "notes/", True),
-        ("x/notes/a.md", "notes/*.md", True),
-        ("notes/a.md", "a", False),
-        ("mynotes/a.md", "notes", False),
-    ],
-)
-def test_globs_match_paths_ends_and_folders(path: str, glob: str, excluded: bool) -> None:
-    assert is_excluded(Path(path), [glob]) is excluded
 
 
 def test_a_chat_export_as_a_text_file_keeps_its_own_dates(tmp_path: Path) -> None:

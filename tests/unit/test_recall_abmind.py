@@ -9,16 +9,12 @@ from math import log
 import pytest
 
 from perdure.domain.fact import Fact, Tier
-from perdure.domain.recall import Candidate, ChannelRank, Query
+from perdure.domain.recall import Candidate, Query
 from perdure.recall.diversify import diversify, jaccard
 from perdure.recall.option_groups import Situation
-from perdure.recall.recipes import RECIPES, find_recipe, named_recipes
 from perdure.recall.recipes.abmind import (
     AbmindScoring,
-    Decay,
     context_boost,
-    emotion_boost,
-    recency_factor,
     spacing_factor,
     text_score,
 )
@@ -29,16 +25,6 @@ NOW = datetime(2024, 6, 5, 9, tzinfo=UTC)  # a Wednesday morning
 
 def fact(**fields: object) -> Fact:
     return Fact(**{"id": "a", "bank": "b", "text": "t", "mentioned_at": NOW, "trust": 3, **fields})  # type: ignore[arg-type]
-
-
-def candidate(*channels: str, score: float = 1.0) -> Candidate:
-    ranks = tuple(ChannelRank(channel=name, rank=1, score=score) for name in channels)
-    return Candidate(fact_id="a", ranks=ranks, fused=score, fact=fact())
-
-
-def scored(one: Candidate, *channels: str) -> float:
-    context = ScoringContext(query=Query(text="q", content="q", asked_at=NOW), channels=channels)
-    return AbmindScoring()([one], context)[0].score
 
 
 def test_a_plain_trusted_fact_of_today_keeps_its_bm25() -> None:
@@ -68,26 +54,6 @@ def test_emotion_adds_to_bm25_and_slows_decay() -> None:
     assert text_score(2.0, fact(emotion=-4), NOW) == pytest.approx(expected)
 
 
-def test_decay_is_a_setting() -> None:
-    old = fact(mentioned_at=NOW - timedelta(days=50))
-    assert recency_factor(old, NOW, Decay(days=100, floor=0.1)) == pytest.approx(0.5)
-    assert recency_factor(old, NOW, Decay(days=10, floor=0.25)) == pytest.approx(0.25)
-
-
-def test_recipes_compare_by_what_they_do() -> None:
-    assert named_recipes() == RECIPES
-    faster = named_recipes(Decay(days=30.0))
-    assert faster["default"] == RECIPES["default"]
-    assert faster["abmind"] != RECIPES["abmind"]
-    assert find_recipe("abmind", faster).scoring == AbmindScoring(Decay(days=30.0))
-
-
-def test_text_hits_that_embedding_did_not_confirm_are_halved() -> None:
-    assert scored(candidate("fuzzy"), "fuzzy", "semantic_floor") == pytest.approx(0.5)
-    assert scored(candidate("fuzzy", "semantic_floor"), "fuzzy", "semantic_floor") == pytest.approx(1.0)
-    assert scored(candidate("fuzzy"), "fuzzy") == pytest.approx(1.0)
-
-
 def test_a_fact_that_is_gone_is_left_out() -> None:
     context = ScoringContext(query=Query(text="q", content="q", asked_at=NOW))
     assert AbmindScoring()([Candidate(fact_id="a")], context) == []
@@ -102,11 +68,6 @@ def test_context_boost_of_hour_weekday_and_topic() -> None:
     assert context_boost(here, Situation(day_of_week=6)) == 0.0
     assert context_boost(here, Situation(hour=8, day_of_week=2, topic="work")) == pytest.approx(0.065)
     assert context_boost(here, None) == 0.0
-
-
-def test_emotion_boost_is_at_most_a_tenth() -> None:
-    assert emotion_boost(-5) == pytest.approx(0.10)
-    assert emotion_boost(2.5) == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize(("days", "factor"), [(8, 1.3), (7, 1.3), (1, 1.15), (3, 1.15), (0.5, 1.0)])

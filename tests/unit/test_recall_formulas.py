@@ -7,29 +7,21 @@ from math import tanh
 
 import pytest
 
-from perdure.domain.fact import Fact, FactType
-from perdure.domain.ranking import RankingFields, ranking_fields, sigmoid
+from perdure.domain.fact import Fact, FactType, RankingFields, ranking_fields
 from perdure.domain.recall import Budget, Candidate, Hit, Query
 from perdure.domain.time import Window
-from perdure.recall.blend import blend_relevance, cheap_strengths, relevance_by_rank
 from perdure.recall.budget import BudgetPlan
 from perdure.recall.fuse import fuse_by_first_channel, fuse_by_reciprocal_rank
-from perdure.recall.recipe import Blend
 from perdure.recall.score import (
     BoostScoring,
     ScoringContext,
     boost,
-    boosted_odds,
     proof,
     recency,
     temporal_proximity,
 )
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
-
-
-def blended(pool: list[Candidate], blend: Blend) -> list[Candidate]:
-    return blend_relevance(pool, blend, cheap_strengths(pool, blend))
 
 
 def observation(proofs: int) -> RankingFields:
@@ -69,11 +61,6 @@ def test_recency_decays_over_a_year(days: int, expected: float) -> None:
     assert recency(NOW - timedelta(days=days), NOW) == pytest.approx(expected, abs=0.005)
 
 
-def test_undated_is_neutral_and_the_future_counts_as_today() -> None:
-    assert recency(None, NOW) == 0.5
-    assert recency(NOW + timedelta(days=30), NOW) == 1.0
-
-
 @pytest.mark.parametrize(
     ("proofs", "signal", "percent"), [(1, 0.5, 0.0), (3, 0.61, 1.1), (10, 0.73, 2.3), (150, 1.0, 5.0)]
 )
@@ -110,29 +97,6 @@ def test_final_score_is_relevance_times_boosts() -> None:
     [scored] = BoostScoring()([candidate], ScoringContext(query=query))
     assert scored.score == pytest.approx(0.5 * 1.1 * 1.0 * 1.0)
     assert scored.boosts["recency"] == pytest.approx(1.1)
-
-
-def test_boosts_on_the_odds_hardly_move_what_is_nearly_certain() -> None:
-    assert boosted_odds(0.0, 1.0) == pytest.approx(0.5)
-    assert boosted_odds(0.0, 3.0) == pytest.approx(0.75)
-    assert boosted_odds(5.0, 1.27) < 1.0
-
-
-def test_sigmoid_brings_logits_to_0_1() -> None:
-    values = [sigmoid(x) for x in (0.0, 2.0, -2.0, 1000.0, -1000.0)]
-    assert values[0] == pytest.approx(0.5)
-    assert values[1] == pytest.approx(0.8808, abs=1e-4)
-    assert values[1] + values[2] == pytest.approx(1.0)
-    assert 0.0 <= values[4] < values[3] <= 1.0
-
-
-def test_without_a_reranker_scores_spread_from_1_to_0_1() -> None:
-    assert [relevance_by_rank(i, 4) for i in range(4)] == pytest.approx([1.0, 0.7, 0.4, 0.1])
-    assert relevance_by_rank(0, 1) == 1.0
-    pool = [Candidate(fact_id=str(i)) for i in range(10)]
-    relevances = [c.relevance for c in blended(pool, Blend())]
-    assert relevances[0] == 1.0
-    assert relevances[-1] == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(("level", "size"), [(Budget.LOW, 100), (Budget.MID, 300), (Budget.HIGH, 1000)])

@@ -1,4 +1,4 @@
-"""What a file says, and what its readers share."""
+"""The content of a file, and helpers that its readers share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from perdure.errors import InvalidInput
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _DECLARED_WITHIN = 4096
 _WRAPPED = 0.6
-"""A line at least this long, as a share of the longest, was wrapped by the page and goes on."""
+"""A line at least this long, as a share of the longest, was wrapped by the page and continues."""
 _ENDED = re.compile(r"[.!?:;…。！？]['\"”’)\]]*$")
 _STARTS_BLOCK = re.compile(r"\s*(?:[-*•◦‣–]|\(?\d{1,3}[.)])\s|\s*#")
 
@@ -31,7 +31,7 @@ class FileText:
 
 
 def decode(data: bytes, name: str) -> str:
-    """The text of a file in UTF-8 or, where it declares one, in another encoding."""
+    """Return the text of a file in UTF-8 or the encoding that it declares."""
     try:
         return _checked(data.decode("utf-8-sig"), name)
     except UnicodeDecodeError as error:
@@ -53,14 +53,14 @@ def _checked(text: str, name: str) -> str:
 
 
 def fenced(code: str, language: str = "") -> str:
-    """Code between fences that are longer than any inside it."""
+    """Put code between fences that are longer than any inside it."""
     longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{code.strip(chr(10))}\n{fence}"
 
 
 def join_blocks(blocks: Sequence[str]) -> str:
-    """Blocks with an empty line between them; items of a list and rows of a table stand close together."""
+    """Join blocks with an empty line between them; items of a list and rows of a table without one."""
     text = blocks[0] if blocks else ""
     for before, block in pairwise(blocks):
         close = block.startswith(("- ", "| ")) and before[:2] == block[:2]
@@ -69,7 +69,7 @@ def join_blocks(blocks: Sequence[str]) -> str:
 
 
 def unwrap(page: str) -> str:
-    """A page's text with the lines that the page's width has cut joined again."""
+    """Join the lines of a page's text that were wrapped at its width."""
     lines = [line.rstrip() for line in page.splitlines()]
     width = max((len(line) for line in lines), default=0)
     joined: list[str] = []

@@ -21,7 +21,7 @@ _HEADING = re.compile(r"(?:heading|überschrift|título|titre)\s*(\d)", re.IGNOR
 
 
 def read_docx(data: bytes, name: str) -> FileText:
-    """Paragraphs, headings, lists and tables in their order."""
+    """Read paragraphs, headings, lists and tables in their order."""
     try:
         from docx import Document
         from docx.opc.exceptions import OpcError
@@ -66,7 +66,7 @@ def _paragraph(paragraph: Paragraph) -> str:
 
 
 def _rows(table: Table) -> Iterator[str]:
-    """Rows as `| a | b |`; a cell that spans columns stands once."""
+    """Yield rows as `| a | b |`; a cell that spans columns appears once."""
     for row in table.rows:
         cells = list(dict.fromkeys(" ".join(cell.text.split()) for cell in row.cells))
         if any(cells):

@@ -1,4 +1,4 @@
-"""HTML: headings, paragraphs, lists, tables and code, without scripts, styles and navigation."""
+"""HTML and SVG as text: headings, paragraphs, lists, tables and code, without scripts, styles and navigation."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 
 from perdure.documents.document import FileText, decode, fenced, join_blocks
+from perdure.errors import InvalidInput
 from perdure.text.moments import read_moment
 
 _UNREAD = frozenset({
@@ -30,7 +31,7 @@ _DATES = frozenset(
 
 
 def read_html(data: bytes, name: str) -> FileText:
-    """A page's text; of a page with a main part or articles, those alone."""
+    """Read a page's text; of a page with a main part or articles, those alone."""
     reader = _Reader()
     reader.feed(decode(data, name))
     reader.close()
@@ -55,7 +56,7 @@ class _Reader(HTMLParser):
         self._code: str | None = None
 
     def text(self) -> str:
-        """The blocks that were collected, as text."""
+        """Return the collected blocks as text."""
         self._end_block()
         chosen = [block for in_main, block in self._blocks if in_main] or [block for _, block in self._blocks]
         return join_blocks(chosen)
@@ -141,3 +142,46 @@ def _is_unread(tag: str, given: Mapping[str, str]) -> bool:
         or given.get("aria-hidden", "").lower() == "true"
         or "hidden" in given
     )
+
+
+_READ = frozenset({"title", "desc", "text"})
+
+
+def read_svg(data: bytes, name: str) -> FileText:
+    """Read the words of a drawing, one element a line."""
+    reader = _SvgReader()
+    reader.feed(decode(data, name))
+    reader.close()
+    texts = [(tag, " ".join(text.split())) for tag, text in reader.texts if text.strip()]
+    if not texts:
+        raise InvalidInput(name, "an SVG with a title, a description or words")
+    title = next((text for tag, text in texts if tag == "title"), "")
+    return FileText(text="\n".join(dict.fromkeys(text for _, text in texts)), title=title)
+
+
+class _SvgReader(HTMLParser):
+    """Collects the text of the elements that hold words; `tspan` and the like stand inside them."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.texts: list[tuple[str, str]] = []
+        self._open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _READ:
+            self._open.append(tag)
+            self.texts.append((tag, ""))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Ignore an empty element, which has no words."""
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _READ and self._open:
+            self._open.pop()
+        elif self._open:
+            self.handle_data(" ")
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            tag, text = self.texts[-1]
+            self.texts[-1] = (tag, text + data)

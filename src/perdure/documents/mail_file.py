@@ -12,7 +12,7 @@ from perdure.text.mail import own_words, person, read_mail_date
 
 
 def read_mail_file(data: bytes, name: str) -> FileText:
-    """The body that is meant to be read, said by the sender."""
+    """Read the main body, with the sender as speaker."""
     message = message_from_bytes(data, policy=policy.default)
     assert isinstance(message, EmailMessage)
     body = message.get_body(("plain", "html"))

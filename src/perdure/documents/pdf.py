@@ -19,7 +19,7 @@ _FEWEST_PAGES = 3
 
 
 def read_pdf(data: bytes, name: str) -> FileText:
-    """The text of all pages, without the lines that every page repeats."""
+    """Read the text of all pages, without repeated lines."""
     try:
         from pypdf import PdfReader
         from pypdf.errors import PyPdfError
@@ -43,7 +43,7 @@ def read_pdf(data: bytes, name: str) -> FileText:
 
 
 def _moment(reader: object) -> datetime | None:
-    """When the document says that it was made; a date that is none is as good as missing."""
+    """Return the document's creation date, or None if it is missing or invalid."""
     metadata = getattr(reader, "metadata", None)
     try:
         created = metadata.creation_date if metadata is not None else None
@@ -53,7 +53,7 @@ def _moment(reader: object) -> datetime | None:
 
 
 def without_running_heads(pages: Sequence[str]) -> list[str]:
-    """The pages without page numbers and without first and last lines that most pages share."""
+    """Return the pages without page numbers and without first and last lines that most pages share."""
     edges = Counter(line for page in pages for line in set(_edges(page)))
     repeated = {line for line, count in edges.items() if count >= max(_FEWEST_PAGES, len(pages) / 2)}
     cleaned = []

@@ -12,7 +12,7 @@ _SAMPLE = 8192
 
 
 def read_table(data: bytes, name: str) -> FileText:
-    """The rows under the first one, which names the columns."""
+    """Read the rows after the first one, which names the columns."""
     text = decode(data, name)
     try:
         dialect: type[csv.Dialect] = csv.Sniffer().sniff(text[:_SAMPLE], delimiters=",;\t|")

@@ -20,12 +20,12 @@ _KEPT_WORDS = frozenset(
     tags_match tier transport type types update_mode
     """.split()
 )
-"""Fields whose words are a choice among a few and not somebody's text."""
+"""Fields whose values are one of a few choices, not free text."""
 _MAX_DEPTH, _MAX_LISTED = 4, 20
 
 
 class Transport(StrEnum):
-    """The way by which something was asked for."""
+    """The way in which a call arrived."""
 
     HTTP = "http"
     MCP = "mcp"
@@ -34,7 +34,7 @@ class Transport(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One call."""
+    """One call over a server."""
 
     id: str
     bank: str
@@ -48,13 +48,11 @@ class AuditEntry:
 
     @property
     def milliseconds(self) -> int | None:
-        """How long it took."""
         return (
             None if self.ended_at is None else round((self.ended_at - self.started_at).total_seconds() * 1000)
         )
 
     def to_record(self) -> Record:
-        """The entry as it is stored."""
         body = {
             "action": self.action, "transport": self.transport.value, "started_at": self.started_at.isoformat(),
             "ended_at": None if self.ended_at is None else self.ended_at.isoformat(),
@@ -64,7 +62,7 @@ class AuditEntry:
 
 
 def read_entry(record: Record) -> AuditEntry:
-    """An entry from its record."""
+    """Return the entry that a record stores."""
     body: Mapping[str, Any] = record.body
     return AuditEntry(
         id=record.id,
@@ -80,7 +78,7 @@ def read_entry(record: Record) -> AuditEntry:
 
 
 def outline(value: object, name: str = "", depth: int = 0) -> object:
-    """A request without its texts: each becomes its length, so that nothing has to be erased from the log with a memory."""
+    """Replace each text of a request by its length, so that erasing a memory need not touch the log."""
     if isinstance(value, str):
         return value if name in _KEPT_WORDS and len(value) <= 40 else {"characters": len(value)}
     if value is None or isinstance(value, bool | int | float):

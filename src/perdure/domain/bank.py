@@ -13,7 +13,7 @@ from perdure.errors import InvalidInput
 
 _BANK_ID = re.compile(r"[^\x00-\x1f\x7f/\\]{1,128}")
 _HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp"})
-"""Unicode categories of characters that cannot be seen or that steer a terminal or the direction of text."""
+"""Unicode categories of characters that are invisible or that steer a terminal or the direction of text."""
 _JOINERS = "\u200c\u200d"
 """Hidden characters that words and emoji are written with."""
 
@@ -60,7 +60,7 @@ class Bank:
 
 
 def check_bank_id(bank: str) -> str:
-    """The id itself if it may name a bank: it stands in URLs and in paths of files."""
+    """Return the id; raise `InvalidInput` if it cannot stand in a URL or a file path."""
     if not isinstance(bank, str) or not _BANK_ID.fullmatch(bank) or bank != bank.strip():
         raise InvalidInput("bank", "1 to 128 printable characters without slashes", bank)
     if bank in (".", ".."):
@@ -71,7 +71,7 @@ def check_bank_id(bank: str) -> str:
 
 
 def has_hidden(text: str) -> bool:
-    """Whether a name has characters that nobody sees, or that steer a terminal or the direction of text."""
+    """Return whether a name has invisible characters, or ones that steer a terminal or the direction of text."""
     return not text.isprintable() and any(
         category(character) in _HIDDEN for character in text if character not in _JOINERS
     )

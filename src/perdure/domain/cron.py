@@ -20,12 +20,12 @@ _FIELDS: tuple[tuple[str, int, int, dict[str, int]], ...] = (
     ("day of week", 0, 7, _DAYS),
 )
 _YEARS = 40
-"""Between two leap days on the same weekday lie at most so many years."""
+"""The longest gap, in years, between two leap days on the same weekday."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """The moments that a schedule names."""
+    """A parsed schedule."""
 
     minutes: frozenset[int]
     hours: frozenset[int]
@@ -34,11 +34,11 @@ class Cron:
     weekdays: frozenset[int]
     """Sunday is 0."""
     either_day: bool
-    """Whether a day of the month or of the week is enough: so where both are restricted (POSIX crontab)."""
+    """Whether a match of the day of the month or of the week suffices, as POSIX crontab defines it if both are restricted."""
 
     @staticmethod
     def read(expression: str, field: str = "cron") -> Cron:
-        """A schedule from `minute hour day-of-month month day-of-week`, with lists, ranges, steps and names."""
+        """Parse `minute hour day-of-month month day-of-week`, with lists, ranges, steps and names."""
         parts = expression.split() if isinstance(expression, str) else []
         if len(parts) != len(_FIELDS):
             raise InvalidInput(field, "five fields: minute hour day month weekday", expression)
@@ -59,7 +59,7 @@ class Cron:
         return cron
 
     def next_after(self, moment: datetime) -> datetime:
-        """The first moment of the schedule after this one."""
+        """Return the first moment of the schedule after this one."""
         start = moment.astimezone(UTC).replace(second=0, microsecond=0) + timedelta(minutes=1)
         day = start.replace(hour=0, minute=0)
         for _ in range(_YEARS * 366 + 1):

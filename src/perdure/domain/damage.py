@@ -1,4 +1,4 @@
-"""Damage in a store: what was met, and what a check of everything says."""
+"""Damage in a store, and the result of a verification."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
-    """Something stored that cannot be read, or is not what was written."""
+    """A stored item that cannot be read or fails its checksum."""
 
     kind: str
-    """What it is: file, log, index, cache, fact, document, chunk, features, vector, link, or the name of a table."""
+    """file, log, index, cache, fact, document, chunk, features, vector, link, or the name of a table."""
     name: str
-    """Which one: an id, a number, or what SQLite says about the file."""
+    """An id, a number, or what SQLite reports about the file."""
     problem: str
-    """Never holds stored text."""
+    """Never contains stored text."""
     bank: str = ""
     repair: str = ""
-    """How `repair` mends it without losing anything; empty where only a backup helps."""
+    """How `repair` restores it without loss; empty if only a backup helps."""
     repaired: bool = False
 
     def __str__(self) -> str:
@@ -28,29 +28,29 @@ class Damage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What a check of a store looked at and what it met."""
+    """What a verification checked and the damage that it found."""
 
     checked: Mapping[str, int] = field(default_factory=dict)
-    """Kind -> how many were compared with their checksum or counterpart."""
+    """Kind -> number of items compared with their checksum or counterpart."""
     damage: tuple[Damage, ...] = ()
     quick: bool = False
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is damaged any more."""
+        """Return whether no damage is left."""
         return not self.left
 
     @property
     def left(self) -> tuple[Damage, ...]:
-        """What was not repaired."""
+        """Return the damage that was not repaired."""
         return tuple(one for one in self.damage if not one.repaired)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredFile:
-    """A backup that was put in the place of a file."""
+    """A backup that replaced a file."""
 
     file: str
     aside: str | None
-    """Where what stood there is now; None where nothing did."""
+    """Where the replaced file is now; None if there was none."""
     verification: Verification

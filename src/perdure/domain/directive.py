@@ -1,4 +1,4 @@
-"""A directive: a rule of a bank that every reflect within its tags is given."""
+"""A directive: a rule of a bank for every reflect within its tags."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DirectiveChanges(DirectiveOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directive(DirectiveChanges):
-    """A rule with a priority, the highest first; without tags it holds everywhere."""
+    """A rule with a priority, the highest first; without tags it always applies."""
 
     id: str
     bank: str
@@ -58,7 +58,7 @@ class DirectiveText(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenDirective:
-    """A directive that comes with a question."""
+    """A directive that is passed with a question."""
 
     id: str
     name: str

@@ -1,11 +1,12 @@
-"""A fact: one remembered statement, with its four times; and what it was drawn from."""
+"""A fact: one remembered statement with its four times, and its source."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple, Protocol, TypeVar
 
 from perdure.domain.time import Window
 from perdure.errors import InvalidInput
@@ -29,20 +30,22 @@ class Tier(StrEnum):
 
 MOMENT = timedelta(microseconds=1)
 INSTRUCTION = "instruction"
-"""Flag: it reads like an order to the agent; kept, marked, and never closes anything."""
+"""Flag: it reads like an instruction to the agent; kept, marked, and never supersedes anything."""
 PLANNED = "planned"
-"""Flag: its time is still ahead of when it was said; it tells of a plan, an appointment, a deadline."""
+"""Flag: its time was in the future when it was said: a plan, an appointment, a deadline."""
 UNSURE_DATE = "unsure_date"
-"""Flag: the words leave open which date is meant; the stored one only helps to rank."""
+"""Flag: the date is ambiguous; the stored one is used for ranking only."""
 CORRECTION = "correction"
-"""Flag: it takes back something said before ("sorry, I meant"), which never was so."""
+"""Flag: it takes back an earlier statement ("sorry, I meant") that never was true."""
+BELIEF = "belief"
+"""Flag: it states a preference, an opinion or a standing rule of its speaker."""
 QUESTION = "question"
 """Flag: a question put to the agent; it is never evidence, and a recall returns it only when asked to."""
 MADE_BY = "made_by:"
 """Prefix of a flag: the prompt, with its hash, by which a language model worded the fact ("made_by:extract@3f9c2a1b")."""
 
 REWORDED = "reworded"
-"""Reason of a fact's retirement: a language model worded it anew; what it says is still so, in the fact that took its place."""
+"""Reason of retirement: a language model reworded the fact, and `superseded_by` says the same."""
 RESTATED = "restated"
 """Reason of a fact's retirement: a person changed its text; the fact that took its place has the new one."""
 RESTATED_AS = "restated_as"
@@ -79,7 +82,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnSpan:
-    """Where a turn stands in a chunk's text, who said it and when."""
+    """The place of a turn in a chunk's text, with its speaker and time."""
 
     start: int
     end: int
@@ -159,13 +162,13 @@ class Fact:
     valid_to: datetime | None = None
     recorded_at: datetime | None = None
     retired_at: datetime | None = None
-    """Since when it is not believed: a person, a correction or its own source took it back."""
+    """Since when it is not believed: a user, a correction or its own source took it back."""
     end_recorded_at: datetime | None = None
-    """When `valid_to` became known by another fact; None when the end was stated with the fact, or has none."""
+    """When another fact made `valid_to` known; None if the end was stated with the fact, or there is none."""
     superseded_by: str | None = None
     """The fact that ended it (a change) or took it back (a correction)."""
     invalidated_at: datetime | None = None
-    """When a person declared it wrong; it is then retired as well."""
+    """When a user declared it wrong; it is then retired as well."""
     invalid_reason: str | None = None
 
     subject: str | None = None
@@ -186,7 +189,7 @@ class Fact:
     emotion: float = 0.0
     emotion_tags: tuple[str, ...] = ()
     confidence: float | None = None
-    """How surely a taste or belief is put in a statement; how sure the bank is, in an opinion that recall returns."""
+    """How certain a statement of taste or belief is; in an opinion that recall returns, how certain the bank is."""
     expires_at: datetime | None = None
     language: str = "en"
     original_text: str | None = None
@@ -204,44 +207,42 @@ class Fact:
 
     @property
     def occurred(self) -> Window | None:
-        """When it happened, None when undated."""
+        """Return when it happened, or None if it is undated."""
         if self.occurred_start is None and self.occurred_end is None:
             return None
         return Window(self.occurred_start, self.occurred_end)
 
     @property
     def is_question(self) -> bool:
-        """Whether it is a question that was put to the agent."""
         return QUESTION in self.flags
 
     @property
     def is_planned(self) -> bool:
-        """Whether it tells of something that was still ahead when it was said."""
         return PLANNED in self.flags
 
     @property
     def has_unsure_date(self) -> bool:
-        """Whether its date is a guess, which may rank it and is not to be shown."""
+        """Return whether its date is a guess, used for ranking and never shown."""
         return UNSURE_DATE in self.flags
 
     @property
     def is_reworded(self) -> bool:
-        """Whether it is retired for its wording alone: `superseded_by` says the same in other words."""
+        """Return whether it is retired for its wording alone: `superseded_by` says the same in other words."""
         return self.invalid_reason == REWORDED and self.superseded_by is not None
 
     @property
     def made_by(self) -> str:
-        """Name and hash of the prompt by which a language model worded it; empty for other facts."""
+        """Return the name and hash of the prompt by which a language model worded it; empty for other facts."""
         return next((flag.removeprefix(MADE_BY) for flag in self.flags if flag.startswith(MADE_BY)), "")
 
     @property
     def dated(self) -> datetime | None:
-        """The best single date: when it surely happened, else when it was said."""
+        """Return the best single date: when it certainly happened, else when it was said."""
         return self.mentioned_at if self.has_unsure_date else self.likely_dated
 
     @property
     def shown_date(self) -> datetime | None:
-        """The same to show: where only the end of a time is known ("by January"), its last moment and not the one after it."""
+        """Return the date to show; if only the end of a time is known ("by January"), its last moment."""
         open_start = (
             self.occurred_start is None and self.occurred_end is not None and not self.has_unsure_date
         )
@@ -249,17 +250,17 @@ class Fact:
 
     @property
     def likely_dated(self) -> datetime | None:
-        """The same, even where when it happened is a guess; for ranking only."""
+        """Return the best single date, even if it is a guess; for ranking only."""
         return self.occurred_start or self.occurred_end or self.mentioned_at
 
     @property
     def is_open(self) -> bool:
-        """Whether no other statement ended it or took it back; one whose own words state its end is open too."""
+        """Return whether no other statement ended it or took it back."""
         return self.retired_at is None and self.end_recorded_at is None
 
     @property
     def is_ended(self) -> bool:
-        """Whether another statement ended it, and it is believed for the time before."""
+        """Return whether another statement ended it, so that it is believed for the time before."""
         return self.retired_at is None and self.end_recorded_at is not None
 
 
@@ -303,3 +304,85 @@ def check_fact(fact: Fact) -> None:
 def _check_order(first: datetime | None, last: datetime | None, name: str) -> None:
     if first is not None and last is not None and last < first:
         raise InvalidInput(name, "not before its start", last)
+
+
+class RankingFields(NamedTuple):
+    """Fields for ranking: a recall ranks hundreds of facts and reads a few dozen."""
+
+    type: FactType = FactType.WORLD
+    document_id: str | None = None
+    speaker: str = ""
+    event_date: datetime | None = None
+    """The middle of the time when it happened, else when it was said."""
+    proof_count: int = 1
+    """Of observations; 1 for others."""
+
+
+def ranking_fields(fact: Fact) -> RankingFields:
+    return RankingFields(
+        type=fact.type,
+        document_id=fact.document_id,
+        speaker=fact.speaker,
+        event_date=event_date(fact.occurred_start, fact.occurred_end, fact.mentioned_at),
+        proof_count=fact.proof_count if fact.type is FactType.OBSERVATION else 1,
+    )
+
+
+def event_date(
+    start: datetime | None, end: datetime | None, mentioned_at: datetime | None
+) -> datetime | None:
+    """Return the middle of the time when a fact happened, else when it was said."""
+    if start is not None and end is not None:
+        return start + (end - start) / 2
+    return start or end or mentioned_at
+
+
+class Source(Protocol):
+    """Where a statement was made: a fact names its first source, each proof another one."""
+
+    @property
+    def document_id(self) -> str | None: ...
+
+    @property
+    def chunk_id(self) -> str | None: ...
+
+
+Proof = TypeVar("Proof", bound=Source)
+
+
+def without_sources(
+    fact: Fact, proofs: Sequence[Proof], is_gone: Callable[[Source], bool]
+) -> tuple[Fact, list[Proof]]:
+    """Return the fact and its proofs without the erased sources.
+
+    A fact whose first source is gone moves to its oldest remaining proof, without what it quoted. A fact without another
+    source stays where it is: `is_gone` still holds for it.
+    """
+    left = [proof for proof in proofs if not is_gone(proof)]
+    lost = len(proofs) - len(left)
+    if not is_gone(fact) or not left:
+        return replace(fact, proof_count=max(1, fact.proof_count - lost)) if lost else fact, left
+    home = left.pop(0)
+    moved = replace(
+        fact,
+        document_id=home.document_id,
+        chunk_id=home.chunk_id,
+        source_text=fact.text if fact.text == fact.source_text else "",
+        listener="",
+        asked="",
+        context="",
+        original_text=None,
+        proof_count=max(1, fact.proof_count - lost - 1),
+    )
+    return moved, left
+
+
+def without_entities(fact: Fact, entity_ids: Collection[str]) -> Fact:
+    """Return the fact without its membership of the entities, and without their names."""
+    kept = [index for index, entity_id in enumerate(fact.entity_ids) if entity_id not in entity_ids]
+    parallel = len(fact.entities) == len(fact.entity_ids)
+    return replace(
+        fact,
+        entity_ids=tuple(fact.entity_ids[index] for index in kept),
+        entities=tuple(fact.entities[index] for index in kept) if parallel else fact.entities,
+    )

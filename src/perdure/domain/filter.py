@@ -1,4 +1,4 @@
-"""What may be recalled: conditions that every channel applies before it ranks."""
+"""Filters: conditions on facts that every channel applies before it ranks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ class TagLeaf:
         object.__setattr__(self, "match", read_name(TagsMatch, self.match, "tags_match"))
 
     def admits(self, tags: frozenset[str]) -> bool:
-        """Whether facts with these tags pass."""
         if self.match is TagsMatch.EXACT:
             return tags == self.tags
         if not self.tags:
@@ -51,34 +50,31 @@ class TagLeaf:
 
 @dataclass(frozen=True, slots=True)
 class TagAnd:
-    """All parts must pass."""
+    """All parts must match."""
 
     parts: tuple[TagExpression, ...]
 
     def admits(self, tags: frozenset[str]) -> bool:
-        """Whether facts with these tags pass."""
         return all(part.admits(tags) for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class TagOr:
-    """One part must pass."""
+    """At least one part must match."""
 
     parts: tuple[TagExpression, ...]
 
     def admits(self, tags: frozenset[str]) -> bool:
-        """Whether facts with these tags pass."""
         return any(part.admits(tags) for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class TagNot:
-    """The part must not pass."""
+    """The part must not match."""
 
     part: TagExpression
 
     def admits(self, tags: frozenset[str]) -> bool:
-        """Whether facts with these tags pass."""
         return not self.part.admits(tags)
 
 
@@ -144,12 +140,12 @@ class Filter(Options):
     now: datetime | None = option(None, "The present, set by the engine.", on=())
 
     def at(self, now: datetime) -> Filter:
-        """The same conditions, judged at that moment."""
+        """Return the same conditions, evaluated at that moment."""
         return self.changed(now=now)
 
     @property
     def judged_at(self) -> datetime:
-        """The present that was set; a filter without one cannot be applied."""
+        """Return the moment set by `at`, without which a filter cannot be applied."""
         if self.now is None:
             raise ValueError("the filter has no present: call Filter.at(now) before it is applied")
         return self.now
@@ -157,7 +153,7 @@ class Filter(Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions(Options):
-    """Conditions as callers give them: the usual ones alone, any others in `where`, into which all of them are moved."""
+    """The usual conditions as separate options, any others in `where`; all of them are moved into `where`."""
 
     types: frozenset[FactType] | None = option(
         None, "Only facts of these types: world, experience, opinion or observation.", flag="--type"
@@ -214,7 +210,7 @@ def _refuse_twice(name: str, value: object, is_twice: bool) -> None:
 
 
 def admits(where: Filter, fact: Fact) -> bool:
-    """The one definition of what a filter means; stores must agree with it."""
+    """Return whether a fact passes the filter. This is the definition that stores must agree with."""
     return (
         (where.include_closed or is_current(fact, where))
         and (where.include_expired or fact.expires_at is None or fact.expires_at > where.judged_at)
@@ -231,11 +227,11 @@ def admits(where: Filter, fact: Fact) -> bool:
 
 
 def is_current(fact: Fact, where: Filter) -> bool:
-    """Whether the fact held at `as_of.valid` (or, with `include_ended`, before) as far as was known at `as_of.known`.
+    """Return whether the fact held at `as_of.valid` (or, with `include_ended`, before) as far as was known at `as_of.known`.
 
     A fact that another one ended stays believed for its own period; until that was recorded, its end was not known.
-    A retired fact is disbelieved from then on. Where no moment is asked for, all that was ever stored is known, and the
-    present is not before a fact was recorded, since clocks are set back.
+    A retired fact is not believed from then on. Without `as_of`, everything stored is known, and the present is not before
+    the fact was recorded, since clocks are set back.
     """
     valid_at, known_at = where.as_of.valid, where.as_of.known
     if valid_at is None:
@@ -263,7 +259,7 @@ def read_tags(
     tags_match: str = TagsMatch.ANY,
     tag_groups: Sequence[Mapping[str, object]] | None = None,
 ) -> tuple[TagExpression, ...]:
-    """One expression from the flat tags and one from each group, all of which must hold.
+    """Return one expression for the flat tags and one for each group, all of which must hold.
 
     A group is `{"tags": [...], "match": ...}`, or `and`, `or`, `not` of such groups.
     """

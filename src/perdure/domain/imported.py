@@ -1,4 +1,4 @@
-"""What importers read from other programs, and what an import reports."""
+"""Documents that importers read from other programs, and the report of an import."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ MOST_SKIPPED = 1_000
 HINDSIGHT_FIELDS = "perdure."
 """Prefix of metadata in Hindsight's archives that has no field of its own there."""
 IMPORTED_DOCUMENT = "imported_document"
-"""Kind of the records that hold the digest of an imported document as its source had it, so that a second import is none."""
+"""Kind of the records that store the digest of an imported document, so that importing it again changes nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedFact:
-    """A statement that another memory had drawn already; it is stored as worded there."""
+    """A statement that another memory extracted; it is stored as worded there."""
 
     text: str
     type: FactType = FactType.WORLD
     item: int = 0
-    """Which item of its document it was drawn from."""
+    """Index of its item in the document."""
     subject: str = ""
     relation: str = ""
     object: str = ""
     said_at: datetime | None = None
-    """When it was said; None where the source does not tell."""
+    """When it was said; None if the source does not tell."""
     speaker: str = ""
     occurred: Window | None = None
     valid: Window | None = None
-    """While it is true, as the source tells; else from when it was said."""
+    """The period in which it is true, if the source tells; else from when it was said."""
     entities: tuple[tuple[str, str], ...] = ()
     """(name, type) pairs."""
     tags: frozenset[str] = frozenset()
@@ -44,7 +44,7 @@ class ImportedFact:
     confidence: float | None = None
     expires_at: datetime | None = None
     causes: tuple[int, ...] = ()
-    """Numbers of the facts of the same document that brought it about."""
+    """Indexes of the facts of the same document that caused it."""
 
     def __post_init__(self) -> None:
         if not self.text.strip():
@@ -55,13 +55,13 @@ class ImportedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedDocument:
-    """A conversation, a text or a group of ready facts, under an id that is the same in every run."""
+    """A conversation, a text or a group of ready facts, with an id that is the same in every run."""
 
     id: str
     items: tuple[Item, ...]
     """Each with the time when it was said, or timeless."""
     facts: tuple[ImportedFact, ...] | None = None
-    """What the source drew from it; None where facts are still to be drawn."""
+    """What the source extracted from it; None if facts are still to be extracted."""
     scope: str = ""
     """The user, project or group that it belongs to in its source; banks may be split by it."""
 
@@ -74,22 +74,21 @@ class ImportedDocument:
 
     @property
     def characters(self) -> int:
-        """Characters of its texts."""
         return sum(len(item.content) for item in self.items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedPart:
-    """Something of a source that is not imported."""
+    """A part of a source that is not imported."""
 
     path: str
-    """The file, and the place in it."""
+    """The file, and the position in it."""
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportProgress:
-    """How far an import is; every document is looked at once before the first is written."""
+    """The progress of an import; every document is read once before the first is written."""
 
     stage: str
     """`reading`, then `writing`."""
@@ -107,17 +106,15 @@ class ImportReport:
     banks: tuple[str, ...] = ()
     dry_run: bool = False
     documents: int = 0
-    """Documents of the source."""
     turns: int = 0
     added: int = 0
     updated: int = 0
     unchanged: int = 0
     facts: int = 0
-    """New facts."""
     merged: int = 0
-    """Statements that memory had already."""
+    """Statements that the bank had already."""
     retired: int = 0
-    """Facts whose text is gone from a changed document."""
+    """Facts that a changed document no longer contains."""
     earliest: datetime | None = None
     latest: datetime | None = None
     skipped: tuple[SkippedPart, ...] = ()

@@ -1,6 +1,6 @@
-"""Remembered text as a prompt may quote it: all of it visible, on one line, and unable to pass for the prompt's own marks.
+"""Remembered text made safe to quote in a prompt: all of it visible, on one line, and unable to imitate the prompt's own marks.
 
-The store keeps every text verbatim; only what goes to a model is changed here.
+The store keeps every text verbatim; only what is sent to a model is changed here.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ import re
 import unicodedata
 
 NOTHING_VISIBLE = "(nothing visible)"
-"""Stands for a text of which nothing can be seen."""
+"""Replaces a text without visible characters."""
 _CONTROLS = {code: None for code in (*range(0x20), 0x7F) if not chr(code).isspace()}
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-"""Categories without a picture: controls, formats (tags, bidi and zero-width ones too), surrogates, private use, unassigned."""
+"""Invisible categories: controls, formats (tags, bidi and zero-width ones too), surrogates, private use, unassigned."""
 _FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
-"""Letters and marks that show nothing."""
+"""Letters and marks that are invisible."""
 _JOINERS, _PRESENTATION = "\u200c\u200d", "\ufe0e\ufe0f"
 _KEYCAP = "\u20e3"
 _JOINING_SCRIPTS = re.compile(r"[\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u17ff]")
-"""Arabic, the scripts of India, Burmese and Khmer, which need joiners to be spelt."""
+"""Arabic, Indic scripts, Burmese and Khmer, whose spelling needs joiners."""
 MAX_MARKS = 4
-"""Marks on one letter; more pile up over the lines around."""
+"""Marks on one letter; more of them overlap the lines around."""
 
 _BRACKETS = str.maketrans(
     "<＜﹤⟨〈〈ᐸ˂❬❮⧼⦑⟪>＞﹥⟩〉〉ᐳ˃❭❯⧽⦒⟫",
@@ -44,10 +44,10 @@ _CODE_FENCE = re.compile(r"(`|~)\1{2,}")
 
 
 def inert(text: str) -> str:
-    """The text on one line, with nothing hidden in it and nothing that reads as a fence, a citation or another mark of the prompt.
+    """Return the text on one line, without hidden characters and without anything that reads as a fence, a citation or another mark.
 
-    Angle brackets and what looks like them become ‹ ›, and so do the brackets of `[1]` and `[INST]`. A text that needs none of
-    this stays as it is; done twice it is the same as done once.
+    Angle brackets and their lookalikes become ‹ ›, as do the brackets of `[1]` and `[INST]`. Other text stays as it is. The
+    function is idempotent.
     """
     seen = " ".join(visible(_WARNING.sub("!", text.translate(_BRACKETS))).split())
     seen = _ENTITIES.sub(lambda match: "‹" if match[1] else "›", seen)
@@ -59,13 +59,13 @@ def inert(text: str) -> str:
 
 
 def inert_lines(text: str) -> str:
-    """The same of each line of a text of several; runs of empty lines become one."""
+    """Apply `inert` to each line of a text; runs of empty lines become one."""
     lines = [inert(line) for line in text.splitlines()]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
 
 
 def visible(text: str) -> str:
-    """The text without characters that show nothing; joiners stay where a script or an emoji needs one."""
+    """Remove invisible characters; joiners stay where a script or an emoji needs one."""
     if text.isascii():
         return text.translate(_CONTROLS)
     shown: list[str] = []
@@ -97,7 +97,7 @@ def visible(text: str) -> str:
 
 
 def _joins(before: str, after: str) -> bool:
-    """Whether a joiner between the two is part of how they are written."""
+    """Return whether a joiner between the two belongs to their spelling."""
     if not after:
         return False
     if before in _PRESENTATION or _is_symbol(before):

@@ -1,4 +1,4 @@
-"""What a caller gives to retain, and what retain gives back."""
+"""The input of retain, and its result."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ AGENT_ROLES = frozenset({"assistant", "agent", "ai", "bot", "model"})
 DATA_ROLES = frozenset({"tool", "function"})
 USER_ROLES = frozenset({"user", "human"})
 SPEAKER = "speaker"
-"""Kind of the records that name the people who speak in a bank, with the role of those who came as its user."""
+"""Kind of the records that name the speakers of a bank, with the role of those who spoke as its user."""
 HASH_KEY = "hash_key"
 """Kind and id of the record with the random key of the ids that a bank makes from content.
 
 Every erasure deletes it: the next retain makes another, and ids made before tell nothing of their content any more.
 """
 UNFINISHED_DOCUMENT = "unfinished_document"
-"""Kind of the records that name documents whose text is stored, but whose facts a model could not make yet."""
+"""Kind of the records that name documents whose text is stored but whose facts a model could not extract yet."""
 
 REFINED_DOCUMENT = "refined_document"
-"""Kind of the records that list the chunks of a document whose turns a language model has worded."""
+"""Kind of the records that list the chunks of a document whose turns a language model has reworded."""
 
 
 class UpdateMode(StrEnum):
-    """What happens to a document that is given again."""
+    """What happens to a document that is retained again."""
 
     REPLACE = "replace"
     APPEND = "append"
@@ -189,12 +189,11 @@ class Item(ItemOptions):
 
     @property
     def is_agent(self) -> bool:
-        """Whether the agent itself is speaking."""
         return (self.role or self.speaker).lower() in AGENT_ROLES
 
 
 def check_text(name: str, value: object) -> None:
-    """Refuse what cannot be stored as UTF-8 text: NUL characters and lone surrogates."""
+    """Raise `InvalidInput` unless the value is text that can be stored."""
     read_text(value, name)
 
 

@@ -15,7 +15,7 @@ from perdure.errors import InvalidInput
 KNOWLEDGE_NODE = "knowledge_node"
 """Kind of the records of nodes."""
 PAGE_TYPE = "knowledge-page"
-"""The type of a page that no tag `type:...` gives another one."""
+"""The type of a page without a tag `type:...`."""
 TYPE_TAG = "type:"
 PAGE_TOKENS = 4096
 
@@ -30,8 +30,6 @@ def _read_trigger(value: object, name: str) -> Mapping[str, object]:
 
 
 class NodeKind(StrEnum):
-    """What a node of the knowledge base is."""
-
     FOLDER = "folder"
     PAGE = "page"
 
@@ -65,7 +63,7 @@ class KnowledgeChanges(PageOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeNode:
-    """A folder, or a page with its model; without a parent it stands at the root."""
+    """A folder, or a page with its model; without a parent it is at the root."""
 
     id: str
     bank: str
@@ -86,20 +84,19 @@ class KnowledgeNode:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The page's tags that say no type, sorted."""
+        """Return the page's tags without those that give its type, sorted."""
         tags = () if self.model is None else self.model.tags
         return tuple(sorted(tag for tag in tags if not tag.startswith(TYPE_TAG)))
 
     @property
     def page_type(self) -> str:
-        """What kind of page it is."""
         tags = () if self.model is None else self.model.tags
         types = sorted(tag.removeprefix(TYPE_TAG) for tag in tags if tag.startswith(TYPE_TAG))
         return next(filter(None, types), PAGE_TYPE)
 
     @property
     def timestamp(self) -> datetime | None:
-        """When the page was last refreshed, or the folder changed."""
+        """Return when the page was last refreshed, or the folder changed."""
         if self.model is None:
             return self.updated_at or self.created_at
         return self.model.last_refreshed_at or self.model.created_at

@@ -1,4 +1,4 @@
-"""A request to a language model, and what requests cost."""
+"""A call of a language model, and what calls cost."""
 
 from __future__ import annotations
 
@@ -27,18 +27,17 @@ class LlmOperation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmCall:
-    """One request that was sent to a language model."""
+    """One request to a language model."""
 
     id: str
     at: datetime
-    """When it was sent."""
     bank: str
     operation: str
     model: str
     status: str
     """success or error."""
     input_tokens: int = 0
-    """As the provider counted them; counted by us where it did not, and for a call that failed."""
+    """As the provider counted them; our own count if it reported none, or the call failed."""
     output_tokens: int = 0
     seconds: float = 0.0
     error: str | None = None
@@ -46,19 +45,18 @@ class LlmCall:
     prompt: str = ""
     """Name and hash of the prompt."""
     price: float | None = None
-    """US dollars; None where the model's price is not known."""
+    """US dollars; None if the model's price is not known."""
     request: str | None = None
-    """The messages as JSON, where the setting `llm_log_texts` is on."""
+    """The messages as JSON, if the setting `llm_log_texts` is on."""
     response: str | None = None
 
     def to_record(self) -> Record:
-        """The call as it is stored."""
         body = {name: getattr(self, name) for name in _PLAIN}
         return Record(kind=LLM_CALL, id=self.id, bank=self.bank, body=body, created_at=self.at)
 
     @classmethod
     def from_record(cls, record: Record) -> LlmCall:
-        """A call from its record."""
+        """Return the call that a record stores."""
         body: Mapping[str, Any] = record.body
         assert record.created_at is not None
         return cls(
@@ -74,24 +72,22 @@ _PLAIN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmCost:
-    """What the calls of a day came to, for a bank, an operation and a model."""
+    """The cost of a day's calls for a bank, an operation and a model."""
 
     day: date
     """In UTC."""
     bank: str
-    """Empty for a bank that was erased since."""
+    """Empty for a bank that has been erased."""
     operation: str
     model: str
     calls: int
     failed: int
-    """How many of the calls failed."""
     input_tokens: int
     output_tokens: int
     seconds: float
     price: float | None
-    """US dollars of the calls whose price is known; None where that is none of them."""
+    """Cost in US dollars of the calls with a known price; None if no price is known."""
 
     @property
     def tokens(self) -> int:
-        """Tokens in and out."""
         return self.input_tokens + self.output_tokens

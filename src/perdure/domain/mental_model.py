@@ -22,7 +22,7 @@ PLACEHOLDER = "Generating content..."
 MIN_TOKENS, MAX_TOKENS, DEFAULT_TOKENS = 256, 8192, 2048
 MAX_HISTORY = 50
 MAX_COUNT = 1_000_000_000
-"""Seconds of an interval, or tokens: more than anybody means, and no date overflows."""
+"""Seconds of an interval, or tokens; dates cannot overflow below it."""
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 
 
@@ -48,9 +48,9 @@ class RefreshMode(StrEnum):
     """How a refresh writes the document."""
 
     FULL = "full"
-    """Anew, from everything in scope."""
+    """From everything in scope."""
     DELTA = "delta"
-    """Sentence by sentence: what no longer holds goes, what is new comes, the rest stays as it is."""
+    """Sentence by sentence: remove what no longer holds, add what is new, keep the rest."""
 
 
 class RefreshOutcome(StrEnum):
@@ -66,7 +66,7 @@ class RefreshOutcome(StrEnum):
 
     @property
     def failed(self) -> bool:
-        """Whether content and watermark stay as they were."""
+        """Return whether content and watermark stay as they were."""
         return self in (
             RefreshOutcome.EMPTY,
             RefreshOutcome.DELTA_FAILED,
@@ -85,14 +85,14 @@ REFRESH_FAILURES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshTrigger:
-    """When a model is refreshed by itself, how, and from which facts."""
+    """When a model refreshes automatically, how, and from which facts."""
 
     mode: RefreshMode = RefreshMode.FULL
     refresh_after_consolidation: bool = False
     refresh_cron: str | None = None
-    """Five fields, in UTC; beside `refresh_after_consolidation` it is refused."""
+    """Five fields, in UTC; refused next to `refresh_after_consolidation`."""
     min_refresh_interval_seconds: int | None = None
-    """Between two refreshes that nobody asked for; None takes the bank's."""
+    """Between two automatic refreshes; None takes the bank's."""
     fact_types: tuple[FactType, ...] | None = None
     exclude_mental_models: bool = False
     exclude_mental_model_ids: tuple[str, ...] | None = None
@@ -142,7 +142,7 @@ class RefreshTrigger:
 
     @staticmethod
     def read(value: RefreshTrigger | Mapping[str, object] | None) -> RefreshTrigger:
-        """A trigger from an object of its fields; what is left out, or None where None says nothing, is the default."""
+        """Return a trigger from its fields; missing ones, and None, mean the default."""
         if value is None:
             return RefreshTrigger()
         if isinstance(value, RefreshTrigger):
@@ -154,7 +154,7 @@ class RefreshTrigger:
         return RefreshTrigger(**{name: part for name, part in value.items() if part is not None})  # type: ignore[arg-type]
 
     def merged(self, changes: Mapping[str, object]) -> RefreshTrigger:
-        """With other values of some fields; setting one of the two kinds of automatic refresh clears the other."""
+        """Return the trigger with changed fields; setting one kind of automatic refresh clears the other."""
         merged = {one.name: getattr(self, one.name) for one in fields(self)} | dict(changes)
         cron = changes.get("refresh_cron")
         if isinstance(cron, str) and cron.strip() and "refresh_after_consolidation" not in changes:
@@ -199,17 +199,17 @@ class MentalModelChanges(MentalModelOptions):
 
 @dataclass(frozen=True, slots=True)
 class ModelSentence:
-    """A sentence of a document and the facts it rests on; the first is what it states."""
+    """A sentence of a document and the facts that it cites; the first is the one that it states."""
 
     text: str
     fact_ids: tuple[str, ...]
     ended: bool = False
-    """Whether it tells of something as over; the second fact is then what ended it, if one did."""
+    """Whether it describes something as over; the second fact is then the one that ended it, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSection:
-    """Sentences about one thing; without a heading where the document has only one section."""
+    """Sentences about one topic; without a heading if the document has only one section."""
 
     heading: str
     sentences: tuple[ModelSentence, ...]
@@ -217,17 +217,17 @@ class ModelSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenFacts:
-    """How far through its scope a document is written: the watermark, which never passes what was seen."""
+    """The watermark of a document: the facts in scope when it was written."""
 
     newest: tuple[str, ...] = ()
     """Ids of the facts in scope that were recorded last, newest first."""
     total: int = 0
-    """How many facts the scope had, closed ones included."""
+    """Number of facts in scope, closed ones included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MentalModel(MentalModelChanges):
-    """A standing question with the document that answers it; every sentence rests on facts."""
+    """A standing question with the document that answers it; every sentence cites facts."""
 
     id: str
     bank: str
@@ -236,21 +236,21 @@ class MentalModel(MentalModelChanges):
     """Whether it was ever written or cleared; before, its content is the placeholder."""
     seen: SeenFacts = field(default_factory=SeenFacts)
     retracted: bool = False
-    """Whether sentences went with forgotten facts since the last refresh."""
+    """Whether sentences were removed with forgotten facts since the last refresh."""
     last_query: str | None = None
-    """The question as the last refresh asked it; None when the next one has to be full."""
+    """The question of the last refresh; None if the next one has to be full."""
     last_refreshed_at: datetime | None = None
     last_full_refreshed_at: datetime | None = None
     last_refresh_failed_at: datetime | None = None
     last_memory_seen_at: datetime | None = None
     cron_ticked_at: datetime | None = None
-    """The last moment of the schedule that was attended to, with a refresh or without."""
+    """The last moment of the schedule that was handled, with or without a refresh."""
     refresh_skipped: str | None = None
     """Why the last refresh wrote nothing although it should have."""
     written_by: str = ""
-    """The version of the prompt and the language model that wrote the document; empty for one that was composed."""
+    """The version of the prompt and the language model that wrote the document; empty for one without a model."""
     refresh_failures: int = 0
-    """How often in a row the language model failed to refresh it."""
+    """Number of consecutive failures of the language model to refresh it."""
     structured_output: Mapping[str, object] | None = None
     structured_fact_ids: tuple[str, ...] = ()
     trace: Mapping[str, object] | None = None
@@ -259,7 +259,7 @@ class MentalModel(MentalModelChanges):
 
     @property
     def tags_match(self) -> TagsMatch:
-        """How the tags are matched: with tags nothing outside of them is seen, unless the trigger says so."""
+        """Return how the tags are matched: strictly for a model with tags, unless the trigger says otherwise."""
         default = TagsMatch.ALL_STRICT if self.tags else TagsMatch.ANY
         return self.trigger.tags_match or default
 
@@ -270,30 +270,28 @@ class MentalModel(MentalModelChanges):
 
     @property
     def content(self) -> str:
-        """The document as Markdown."""
+        """Return the document as Markdown."""
         return render_sections(self.sections) if self.generated else PLACEHOLDER
 
     @property
     def cited_fact_ids(self) -> tuple[str, ...]:
-        """The facts that the document rests on, in its order."""
         return cited_ids(self.sections)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MentalModelVersion:
-    """What a document said until it was written anew."""
+    """A previous state of a document."""
 
     content: str
     fact_ids: tuple[str, ...]
     changed_at: datetime
     trace: Mapping[str, object] | None = None
     written_by: str = ""
-    """As in the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class MentalModelMatch:
-    """A model that a search returned; the score is the sum of reciprocal ranks, as a share of the highest possible."""
+    """A search result; the score is the sum of reciprocal ranks, as a share of the highest possible."""
 
     model: MentalModel
     score: float
@@ -301,7 +299,7 @@ class MentalModelMatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeltaOperations:
-    """What a delta refresh does to the sentences of a document."""
+    """The changes of a delta refresh to the sentences of a document."""
 
     applied: tuple[Mapping[str, object], ...] = ()
     skipped: tuple[Mapping[str, object], ...] = ()
@@ -309,7 +307,7 @@ class DeltaOperations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retraction:
-    """Facts that a document cites and that no longer hold; their sentences are taken out."""
+    """Facts that a document cites and that no longer hold; their sentences are removed."""
 
     fact_ids: tuple[str, ...]
     fact_texts: tuple[str, ...] = ()
@@ -317,23 +315,23 @@ class Retraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshPreview:
-    """All that a refresh would do, or did."""
+    """Everything that a refresh would do, or did."""
 
     model: MentalModel
-    """As it stood before."""
+    """As it was before."""
     requested_mode: RefreshMode
     effective_mode: RefreshMode
     mode_fallback_reason: str | None = None
     outcome: RefreshOutcome
     candidate: tuple[ModelSection, ...] = ()
-    """What the facts that were read would make by themselves."""
+    """A document made of the retrieved facts alone."""
     sections: tuple[ModelSection, ...] = ()
-    """What the document would be."""
+    """The document after the refresh."""
     seen: SeenFacts = field(default_factory=SeenFacts)
     newest_seen_at: datetime | None = None
     snapshot_at: datetime
     read_after: datetime | None = None
-    """Of a delta: only what was recorded after the watermark that stood here was read."""
+    """Of a delta: only facts recorded after this watermark were read."""
     retrieved: Mapping[str, int] = field(default_factory=dict)
     used: Mapping[str, int] = field(default_factory=dict)
     operations: DeltaOperations | None = None
@@ -344,10 +342,9 @@ class RefreshPreview:
     recall_ms: int = 0
     warnings: tuple[str, ...] = ()
     written_by: str = ""
-    """The version of the prompt and the language model that wrote it; empty for one that was composed."""
     llm_calls: tuple[Mapping[str, object], ...] = ()
     model_failed: bool = False
-    """Whether a language model that is set failed, so that the document was only shortened or composed."""
+    """Whether the configured language model failed, so that the document was only shortened or composed."""
 
     def trace(self, now: datetime) -> dict[str, object]:
         """Return how the refresh came to its result, without any text of memory."""
@@ -383,33 +380,30 @@ class RefreshPreview:
 
     @property
     def would_persist(self) -> bool:
-        """Whether the content changes."""
         return self.outcome is RefreshOutcome.WRITTEN
 
     @property
     def current_content(self) -> str:
-        """The document as it stands."""
         return self.model.content
 
     @property
     def candidate_content(self) -> str:
-        """The document from the facts that were read alone."""
         return render_sections(self.candidate)
 
     @property
     def preview_content(self) -> str:
-        """The document as the refresh leaves it."""
+        """Return the document as it is after the refresh."""
         return render_sections(self.sections) if self.would_persist else self.model.content
 
     @property
     def diff(self) -> str:
-        """Unified diff from the document as it stands to the document as the refresh leaves it."""
+        """Return the unified diff from the document to the refreshed one."""
         before, after = self.current_content.splitlines(), self.preview_content.splitlines()
         return "\n".join(unified_diff(before, after, "current", "preview", lineterm=""))
 
 
 def render_sections(sections: Sequence[ModelSection]) -> str:
-    """Markdown: a heading per section, a list item per sentence."""
+    """Return Markdown: a heading per section, a list item per sentence."""
     parts = []
     for section in sections:
         lines = [f"- {sentence.text}" for sentence in section.sentences]
@@ -418,7 +412,7 @@ def render_sections(sections: Sequence[ModelSection]) -> str:
 
 
 def cited_ids(sections: Sequence[ModelSection]) -> tuple[str, ...]:
-    """The facts that sentences rest on, each once, in their order."""
+    """Return the facts that sentences cite, each once, in their order."""
     return tuple(
         dict.fromkeys(
             fact_id for section in sections for sentence in section.sentences for fact_id in sentence.fact_ids

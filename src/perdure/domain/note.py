@@ -36,7 +36,7 @@ _LINE = re.compile(r"- (.*?)\s*<!-- ([^<>]*) -->\s*$")
 
 @dataclass(frozen=True, slots=True)
 class NoteLine:
-    """One line of a note and the facts that it tells of."""
+    """One line of a note and the facts that it cites."""
 
     text: str
     fact_ids: tuple[str, ...]
@@ -52,12 +52,11 @@ class Note:
 
     @property
     def lines(self) -> tuple[NoteLine, ...]:
-        """All lines, in order."""
         return tuple(line for _, lines in self.sections for line in lines)
 
     @property
     def fact_ids(self) -> tuple[str, ...]:
-        """The facts that the note tells of, each once."""
+        """Return the facts that the note cites, each once."""
         return tuple(dict.fromkeys(fact_id for line in self.lines for fact_id in line.fact_ids))
 
     def __str__(self) -> str:
@@ -70,17 +69,17 @@ class Note:
 
 
 def _harmless(text: str) -> str:
-    """The text on one line, unable to open or close a comment, and inert for a model that reads the folder."""
+    """Return the text on one line, unable to open or close a comment, and inert for a model that reads the folder."""
     return inert(text) or NOTHING_VISIBLE
 
 
 def is_made_note(text: str) -> bool:
-    """Whether a file was made from memory."""
+    """Return whether a file was generated from memory."""
     return MARK in text[:400]
 
 
 def read_note_lines(text: str) -> Iterator[NoteLine]:
-    """The lines of a note that was made from memory."""
+    """Yield the lines of a generated note."""
     for line in text.splitlines():
         match = _LINE.match(line)
         if match and match[1]:
@@ -88,7 +87,7 @@ def read_note_lines(text: str) -> Iterator[NoteLine]:
 
 
 def read_note(bank: str, name: str, text: str) -> Note:
-    """A note from its file."""
+    """Parse a note file."""
     sections: list[tuple[str, tuple[NoteLine, ...]]] = []
     for part in text.split("\n## ")[1:]:
         heading, _, lines = part.partition("\n")
@@ -97,14 +96,14 @@ def read_note(bank: str, name: str, text: str) -> Note:
 
 
 def check_note_name(name: object) -> str:
-    """The name itself if it is one."""
+    """Return the name; raise `InvalidInput` if it names no note."""
     if not isinstance(name, str) or note_window(name) is None:
         raise InvalidInput("note", "a name like daily/2026-11-16, weekly/2026-W47 or quarterly/2026-Q4", name)
     return name
 
 
 def note_window(name: str) -> Window | None:
-    """The time that a note is of; None for what is no name."""
+    """Return the period of a note, or None if the name is not one of a note."""
     match = _NAME.fullmatch(name)
     if match is None:
         return None
@@ -124,7 +123,7 @@ def note_window(name: str) -> Window | None:
 
 
 def note_names(moment: datetime) -> tuple[str, str, str]:
-    """The notes whose time holds a moment: of its day, its week and its quarter."""
+    """Return the notes of a moment's day, week and quarter."""
     day = moment.astimezone(UTC)
     year, week, _ = day.isocalendar()
     return (
@@ -135,7 +134,7 @@ def note_names(moment: datetime) -> tuple[str, str, str]:
 
 
 def sections(lines: Iterable[tuple[str, NoteLine]]) -> tuple[tuple[str, tuple[NoteLine, ...]], ...]:
-    """Lines by section, in the order of SECTIONS, empty ones left out."""
+    """Group lines by section, in the order of SECTIONS, without empty ones."""
     told: dict[str, list[NoteLine]] = {}
     for heading, line in lines:
         told.setdefault(heading, []).append(line)
@@ -143,5 +142,5 @@ def sections(lines: Iterable[tuple[str, NoteLine]]) -> tuple[tuple[str, tuple[No
 
 
 def newest_first(names: Sequence[str]) -> list[str]:
-    """Names of notes by period, the latest of each first."""
+    """Sort names of notes by period, the latest of each first."""
     return sorted(sorted(names, reverse=True), key=lambda name: PERIODS.index(name.partition("/")[0]))

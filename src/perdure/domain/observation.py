@@ -1,7 +1,7 @@
-"""An observation: a preference-neutral profile of one entity or topic, composed of clauses that name their facts.
+"""An observation: a profile of one entity or topic, composed of clauses that cite their facts.
 
-It is stored as a fact of type `observation`, whose id it has, and a record beside it with its clauses. It holds while all of
-its sources are as they were: whoever reads one asks `is_fresh`, so that a change counts at once, whoever made it.
+It is stored as a fact of type `observation` and a record of the same id with its clauses. It holds while all of its sources
+are unchanged: every reader asks `is_fresh`, so that a change takes effect at once.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from perdure.domain.record import Record
 from perdure.errors import InvalidInput
 
 OBSERVATION_RECORD = "observation"
-"""Kind of the records that hold the clauses of observations; the id is the fact's."""
+"""Kind of the records with the clauses of observations; the id is the fact's."""
 SCOPES_RECORD = "observation_scopes"
-"""Kind of the records that say how a document's facts are scoped; the id is the document's."""
+"""Kind of the records with the scope rule of a document's facts; the id is the document's."""
 CONSOLIDATION_RECORD = "consolidation"
-"""Kind and id of the record that says how far a bank was consolidated; a bank without it never was."""
+"""Kind and id of the record with the progress of consolidation; a bank without it was never consolidated."""
 PENDING_RECORD = "consolidation_pending"
-"""Kind of the records that name facts to be consolidated again; the id is the fact's."""
+"""Kind of the records that name facts to consolidate again; the id is the fact's."""
 FAILED_RECORD = "consolidation_failed"
 """Kind of the records that name facts which consolidation set aside."""
 SCOPE_RULES = ("combined", "per_tag", "all_combinations", "shared")
 MOST_COMBINED_TAGS = 6
-"""`all_combinations` of more tags than this are those of the first ones by name: their number doubles with each tag."""
+"""`all_combinations` uses only this many tags, the first by name: combinations double with each tag."""
 
 Scope = tuple[str, ...]
 """The tags that an observation carries, sorted; empty for the untagged scope."""
@@ -40,17 +40,17 @@ ScopeRule = str | tuple[Scope, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
-    """One statement of an observation and what it rests on."""
+    """One statement of an observation and the facts that it rests on."""
 
     text: str
     fact_ids: tuple[str, ...]
     proofs: int
-    """How often its facts were stated in all."""
+    """Number of times that its facts were stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What a profile is of: an entity by id or a topic by name, within one scope."""
+    """The subject of a profile: an entity by id or a topic by name, within one scope."""
 
     kind: str
     """entity or topic"""
@@ -60,33 +60,33 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """A profile as it stands, or as it stood before it was written anew."""
+    """A version of a profile."""
 
     id: str
     bank: str
     text: str
     subject: Subject
     name: str
-    """Of the entity or topic."""
+    """Name of the entity or topic."""
     clauses: tuple[Clause, ...]
     source_fact_ids: tuple[str, ...]
     proof_count: int
     tags: frozenset[str] = frozenset()
     recorded_at: datetime | None = None
     closed_at: datetime | None = None
-    """When a newer version took its place; None for the one in force."""
+    """When a newer version replaced it; None for the current one."""
     superseded_by: str | None = None
     stale: bool = False
     """Whether a source has changed since: recall does not return it."""
 
 
 def is_synthesised(fact: Fact) -> bool:
-    """Whether thinking made it of other facts, so that it is no source of observations itself."""
+    """Return whether reflection made it from other facts, so that it is no source of observations itself."""
     return fact.type is FactType.OBSERVATION or (fact.type is FactType.OPINION and bool(fact.source_fact_ids))
 
 
 def read_scope_rule(value: object, name: str = "observation_scopes") -> ScopeRule:
-    """A rule by name, or lists of tags; raises InvalidInput for anything else."""
+    """Return a scope rule given by name or as lists of tags."""
     if isinstance(value, str) and value in SCOPE_RULES:
         return value
     if isinstance(value, Sequence) and not isinstance(value, str | bytes) and value:
@@ -103,7 +103,7 @@ def read_scope_rule(value: object, name: str = "observation_scopes") -> ScopeRul
 
 
 def scopes_of(tags: Iterable[str], rule: ScopeRule = "combined") -> tuple[Scope, ...]:
-    """The scopes in which a fact with these tags takes part."""
+    """Return the scopes of a fact with these tags."""
     own = tuple(sorted(set(tags)))
     if not isinstance(rule, str):
         return rule
@@ -124,7 +124,7 @@ _PRINTED = (
 
 
 def fingerprint(fact: Fact) -> str:
-    """Changes with everything of a fact that an observation of it may depend on, but for its ends, which a filter judges."""
+    """Return a digest of everything in a fact that an observation may depend on, except its ends, which a filter judges."""
     values = [str(getattr(fact, name)) for name in _PRINTED] + sorted(fact.tags)
     return blake2b("\x1f".join(values).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
@@ -132,9 +132,9 @@ def fingerprint(fact: Fact) -> str:
 def is_fresh(
     observation: Fact, prints: Mapping[str, str] | None, sources: Mapping[str, Fact], where: Filter
 ) -> bool:
-    """Whether every source is stored, holds at the time that the filter asks for, and is as it was.
+    """Return whether every source is stored, holds at the filter's time, and is unchanged.
 
-    `prints` are the fingerprints that were taken when it was written; None where there is no record of them.
+    `prints` are the fingerprints taken when the observation was written; None if there is no record of them.
     """
     if not observation.source_fact_ids:
         return True
@@ -160,7 +160,7 @@ def observation_record(
     sources: Iterable[Fact],
     prose: Mapping[str, object] | None = None,
 ) -> Record:
-    """What is kept of an observation beside its fact; `prose`: of one that a language model wrote, how."""
+    """Return the record stored with an observation's fact; `prose` says how a language model wrote it."""
     return Record(
         kind=OBSERVATION_RECORD,
         id=fact.id,
@@ -179,19 +179,16 @@ def observation_record(
 
 
 def read_fingerprints(record: Record | None) -> Mapping[str, str] | None:
-    """The fingerprints of an observation's sources."""
     prints = record.body.get("fingerprints") if record is not None else None
     return prints if isinstance(prints, dict) else None
 
 
 def read_subject(record: Record) -> Subject:
-    """What the profile of a record is of."""
     body: Any = record.body["subject"]
     return Subject(kind=str(body["kind"]), key=str(body["key"]), scope=tuple(body["scope"]))
 
 
 def read_clauses(record: Record) -> tuple[Clause, ...]:
-    """The clauses of a record."""
     body: Any = record.body["clauses"]
     return tuple(
         Clause(text=str(one["text"]), fact_ids=tuple(one["fact_ids"]), proofs=int(one["proofs"]))
@@ -200,7 +197,7 @@ def read_clauses(record: Record) -> tuple[Clause, ...]:
 
 
 def read_observation(fact: Fact, record: Record, *, stale: bool) -> Observation:
-    """An observation from its fact and its record."""
+    """Return the observation that a fact and its record store."""
     return Observation(
         id=fact.id,
         bank=fact.bank,

@@ -1,4 +1,4 @@
-"""An operation: work that goes on after the call that asked for it returned."""
+"""An operation: work that continues after the call that requested it returned."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from enum import StrEnum
 
 
 class OperationStatus(StrEnum):
-    """Where an operation stands."""
-
     PENDING = "pending"
     PROCESSING = "processing"
     COMPLETED = "completed"
@@ -22,11 +20,11 @@ FINISHED = frozenset({OperationStatus.COMPLETED, OperationStatus.FAILED, Operati
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """Background work, its progress and how it ended."""
+    """Background work, its progress and its outcome."""
 
     id: str
     bank: str
-    """Empty where the work belongs to no bank."""
+    """Empty if the work belongs to no bank."""
     kind: str
     status: OperationStatus = OperationStatus.PENDING
     done: int = 0
@@ -34,13 +32,12 @@ class Operation:
     error: str | None = None
     result: dict[str, object] | None = None
     document_id: str | None = None
-    """The document that all of the work is about, where there is one."""
+    """The document that all of the work is about, if there is one."""
     next_retry_at: datetime | None = None
-    """The moment before which the work does not begin; None when it may at once."""
+    """When the work may begin; None if at once."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 
     @property
     def finished(self) -> bool:
-        """Whether nothing more will happen."""
         return self.status in FINISHED

@@ -1,4 +1,4 @@
-"""An opinion: what the bank believes, how sure it is, and the evidence that moves it.
+"""An opinion: what the bank believes, with what confidence, and the evidence for it.
 
 Confidence is never stored. It is the fold of an append-only log of evidence in time order, with the formulas of Hindsight's
 CARA; what does not count at the moment asked for is left out of the fold.
@@ -15,18 +15,18 @@ from perdure.domain.time import AsOf
 from perdure.errors import InvalidInput
 
 STANDS_ALONE = 0.6
-"""Strength from which a single fact makes a belief; weaker ones have to be said twice."""
+"""Strength from which a single fact makes a belief; weaker ones need a second statement."""
 SURE_FROM = 0.5
 """Confidence from which a belief is worded plainly."""
 RESERVED_FROM = 0.25
-"""Confidence from which it is worded with reservations; below it is unsure."""
+"""Confidence from which it is worded with reservations; below, as unsure."""
 RATE_SETTINGS = {"alpha": "opinion_alpha", "delta": "opinion_delta", "gamma": "opinion_gamma"}
-"""Rate -> the setting of a bank that changes it."""
+"""Rate -> the bank's setting that changes it."""
 _LOWERED = frozenset({"The", "A", "An", "It", "This", "That", "These", "Those", "There"})
 
 
 class EvidenceLabel(StrEnum):
-    """What a fact says of a belief."""
+    """What a fact says about a belief."""
 
     SUPPORTING = "supporting"
     WEAK = "weak"
@@ -46,7 +46,7 @@ class Polarity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidenceRates:
-    """How far evidence moves a confidence; a bank may set its own."""
+    """How much evidence changes a confidence; a bank may set its own."""
 
     alpha: float = 0.2
     delta: float = 0.1
@@ -60,42 +60,42 @@ class ConfidenceRates:
 
 
 def read_rates(settings: Mapping[str, object]) -> ConfidenceRates:
-    """The rates in a bank's settings, each the default unless set; raises InvalidInput naming a wrong one."""
+    """Return the rates in a bank's settings, with defaults for missing ones."""
     rates = {name: settings[key] for name, key in RATE_SETTINGS.items() if settings.get(key) is not None}
     return ConfidenceRates(**rates)  # type: ignore[arg-type]  # checked by the class itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpinionEvidence:
-    """A row of an opinion's log: what a fact says of the belief, how surely, and when it was said."""
+    """A row of an opinion's log: what a fact says about the belief, how strongly, and when it was said."""
 
     opinion_id: str
     fact_id: str
     label: EvidenceLabel
     strength: float
-    """The confidence that the fact's own words give the belief; of the row that begins a belief it is c0."""
+    """The confidence that the fact's own words give the belief; c0 in the row that begins a belief."""
     at: datetime
     labelled_by: str = ""
-    """The version of the prompt with which a language model gave the label; empty for one that was read by rules."""
+    """The version of the prompt with which a language model gave the label; empty for rules."""
 
 
 def supported(c: float, alpha: float) -> float:
-    """c + alpha (1 - c): supporting evidence closes a share of the distance to certainty (Hindsight, CARA)."""
+    """Return c + alpha (1 - c): supporting evidence closes a share of the distance to certainty (Hindsight, CARA)."""
     return c + alpha * (1.0 - c)
 
 
 def weakened(c: float, delta: float) -> float:
-    """c - delta c: weak evidence takes a share of the confidence (Hindsight, CARA)."""
+    """Return c - delta c: weak evidence removes a share of the confidence (Hindsight, CARA)."""
     return c - delta * c
 
 
 def contradicted(c: float, gamma: float) -> float:
-    """c gamma: a contradiction leaves a share of the confidence (Hindsight, CARA)."""
+    """Return c gamma: a contradiction leaves a share of the confidence (Hindsight, CARA)."""
     return c * gamma
 
 
 def moved(c: float, label: EvidenceLabel, rates: ConfidenceRates) -> float:
-    """The confidence after one row of evidence."""
+    """Return the confidence after one row of evidence."""
     match label:
         case EvidenceLabel.SUPPORTING:
             return supported(c, rates.alpha)
@@ -106,9 +106,9 @@ def moved(c: float, label: EvidenceLabel, rates: ConfidenceRates) -> float:
 
 
 def beginning(evidence: Sequence[OpinionEvidence]) -> OpinionEvidence | None:
-    """The row that begins a belief: the first support that stands alone, else the first of two or more. Perdure's own.
+    """Return the row that begins a belief: the first support that stands alone, else the first of two or more.
 
-    None when the evidence makes no belief. More evidence never unmakes one.
+    None if the evidence makes no belief. More evidence never unmakes one. This rule is Perdure's own.
     """
     supports = [row for row in evidence if row.label is EvidenceLabel.SUPPORTING]
     alone = next((row for row in supports if row.strength >= STANDS_ALONE), None)
@@ -118,9 +118,9 @@ def beginning(evidence: Sequence[OpinionEvidence]) -> OpinionEvidence | None:
 
 
 def fold(evidence: Sequence[OpinionEvidence], rates: ConfidenceRates) -> float | None:
-    """The confidence that evidence in time order gives: c0 of the row that begins the belief, moved by every other row.
+    """Return the confidence from evidence in time order: c0 of the row that begins the belief, moved by every other row.
 
-    What was said before the belief began weighs on it too. None when the evidence makes no belief.
+    Statements before the belief began count too. None if the evidence makes no belief.
     """
     first = beginning(evidence)
     if first is None:
@@ -135,13 +135,13 @@ def fold(evidence: Sequence[OpinionEvidence], rates: ConfidenceRates) -> float |
 def confidence_curve(
     evidence: Sequence[OpinionEvidence], rates: ConfidenceRates
 ) -> list[tuple[datetime, float]]:
-    """(time, confidence) after each row from the one on that makes the belief."""
+    """Return (time, confidence) after each row, from the one that makes the belief."""
     steps = ((row.at, fold(evidence[: place + 1], rates)) for place, row in enumerate(evidence))
     return [(at, c) for at, c in steps if c is not None]
 
 
 def toned(statement: str, confidence: float) -> str:
-    """The statement as surely as the confidence allows: "X", "X, with reservations", "Unsure whether X"."""
+    """Return the statement as confidently as it is believed: "X", "X, with reservations", "Unsure whether X"."""
     if confidence >= SURE_FROM:
         return statement
     bare = statement.rstrip(".")
@@ -160,7 +160,7 @@ class Opinion:
     statement: str
     subject: str
     entity_id: str | None
-    """The entity that the subject names, where there is one."""
+    """The entity that the subject names, if there is one."""
     polarity: Polarity
     c0: float
     """The confidence with which it began."""
@@ -168,22 +168,22 @@ class Opinion:
     evidence: tuple[OpinionEvidence, ...]
     """What counts, in time order."""
     left_out: tuple[OpinionEvidence, ...] = ()
-    """Rows of the log that do not count then: their facts were superseded, corrected or declared wrong, or came later."""
+    """Rows that do not count at the moment: their facts were superseded, corrected, invalidated, or came later."""
     as_of: AsOf = field(default_factory=AsOf)
     rates: ConfidenceRates = field(default_factory=ConfidenceRates)
 
     @property
     def text(self) -> str:
-        """The statement, worded as surely as it is believed."""
+        """Return the statement, worded as confidently as it is believed."""
         return toned(self.statement, self.confidence)
 
     @property
     def formed_at(self) -> datetime:
-        """When the evidence that counts first made the belief."""
+        """Return when the evidence that counts first made the belief."""
         return self.curve()[0][0]
 
     def curve(self) -> list[tuple[datetime, float]]:
-        """(time, confidence) after each piece of evidence that counts."""
+        """Return (time, confidence) after each piece of evidence that counts."""
         return confidence_curve(self.evidence, self.rates)
 
     def __str__(self) -> str:

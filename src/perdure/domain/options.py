@@ -36,21 +36,21 @@ EVERYWHERE = frozenset(Surface)
 PROGRAMS = frozenset({Surface.PYTHON, Surface.REST})
 """Surfaces that have nested objects."""
 NOT_MCP = PROGRAMS | {Surface.CLI}
-"""Every surface but the tools of an assistant, which are to be short."""
+"""Every surface but the tools of an assistant, which are kept short."""
 Moment = datetime | date | str | None
 """What a moment may be given as."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One option of an Options class, with everything that its declaration says."""
+    """One declared option of an Options class."""
 
     name: str
     kind: Any
     """Its type, without None."""
     nullable: bool
     default: object
-    """MISSING for an option that must be given."""
+    """MISSING for a required option."""
     description: str
     at_least: float | None
     at_most: float | None
@@ -60,23 +60,22 @@ class Option:
     flat: str
     """Its name on surfaces without nested objects."""
     accepts: Any
-    """What may be given, where a reader takes more than the kind says."""
+    """The type of accepted values, if a reader takes more than `kind`."""
     read: Reader
 
     @property
     def group(self) -> type[Options] | None:
-        """The Options class whose fields are nested here, None for a plain option."""
+        """Return the Options class nested here, or None for a plain option."""
         return self.kind if isinstance(self.kind, type) and issubclass(self.kind, Options) else None
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The names that it takes, of itself or of its elements; empty where it takes anything."""
+        """Return the names that it accepts, or that its elements accept; empty if it accepts any value."""
         kinds = (self.kind, *get_args(self.kind))
         return tuple(name for kind in kinds if _is_enum(kind) for name in kind)
 
     @property
     def is_collection(self) -> bool:
-        """Whether it takes several values."""
         return get_origin(self.kind) in (tuple, frozenset)
 
 

@@ -1,4 +1,4 @@
-"""Whether a text reads like an order to the agent that will read it."""
+"""Detection of texts that read like instructions to the agent."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 INSTRUCTION_ROLES = frozenset({"system", "developer"})
-"""Roles of messages whose words a model obeys."""
+"""Roles of messages that a model obeys."""
 _ORDERS = re.compile(
     r"""
     \b(?:ignore|disregard|forget|override|bypass)\s+(?:\w+\s+){0,3}?
@@ -41,9 +41,9 @@ _SIGNS = (
     "ignor", "missacht", "vergiss", "vergesst", "olvid", "esque", "dimentica", "oubli", "игнорируй", "забудь", "忽略", "无视", "無視",
     "忘",
 )  # fmt: skip
-"""Every order has one of these in it, and few other texts do: looking for them takes a tenth of the pattern's time."""
+"""Every match contains one of these, and few other texts do: searching for them takes a tenth of the pattern's time."""
 _AS_LETTERS = str.maketrans("İıſ\u212a", "iisk")
-"""Signs that the pattern, which ignores case, takes for plain letters."""
+"""Characters that the pattern, which ignores case, matches as plain letters."""
 
 
 _LIKE_LATIN = str.maketrans(
@@ -54,14 +54,14 @@ _LIKE_LATIN = str.maketrans(
 
 
 def reads_like_instructions(text: str) -> bool:
-    """Whether the text tries to steer the agent that will read it."""
+    """Return whether the text tries to steer the agent that reads it."""
     plain = " ".join(text.split())
     folded = (plain if plain.isascii() else plain.translate(_AS_LETTERS)).lower()
     return any(sign in folded for sign in _SIGNS) and _ORDERS.search(text) is not None
 
 
 def looks_like_instructions(text: str) -> bool:
-    """The same of what the text looks like: letters in other forms, or of other scripts, count as what they resemble."""
+    """Return whether the text reads like instructions once lookalike letters are replaced by what they resemble."""
     if reads_like_instructions(text):
         return True
     return not text.isascii() and reads_like_instructions(

@@ -1,4 +1,4 @@
-"""A question that memory asks its user: two values of one thing, and nothing that decides between them."""
+"""A question that memory asks its user: two values of one thing that nothing decides between."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 QUESTION_RECORD = "question"
-"""Kind of the records of questions; they name facts by id and quote none."""
+"""Kind of the records of questions, which name facts by id and quote none."""
 BOTH = "both"
 """The answer that keeps all values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionOption:
-    """One of the values, and who stated it when."""
+    """One of the values, with its speaker and time."""
 
     fact_id: str
     value: str
@@ -24,7 +24,7 @@ class QuestionOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """An undecided conflict, or what was answered."""
+    """An undecided conflict, or its answer."""
 
     id: str
     bank: str
@@ -33,12 +33,12 @@ class Question:
     options: tuple[QuestionOption, ...]
     asked_at: datetime | None = None
     answer: str | None = None
-    """`both`, or the id of the fact that was chosen; None while it is open."""
+    """`both`, or the id of the chosen fact; None while the question is open."""
     answered_at: datetime | None = None
 
     @property
     def text(self) -> str:
-        """The question in words."""
+        """Return the question in words."""
         values = " or ".join(dict.fromkeys(_told(option) for option in self.options))
         return f"{self.subject}, {self.relation.replace('_', ' ')}: {values}?"
 

@@ -1,25 +1,27 @@
-"""What goes into a recall and what comes out: query, hit, candidate, recollection."""
+"""The input and output of a recall: query, hit, candidate, recollection."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from math import exp
 from typing import NamedTuple
 
-from perdure.domain.fact import Chunk, Entity, Fact
+from perdure.domain.fact import Chunk, Entity, Fact, RankingFields
 from perdure.domain.orders import INSTRUCTION_ROLES
 from perdure.domain.prompt import CountTokens, Prompt, PromptFact, PromptWriter, Timeline, most_tokens
-from perdure.domain.ranking import RankingFields, sigmoid
 from perdure.domain.rendering import iso_day, one_line
-from perdure.domain.signals import QuestionSignals
 from perdure.domain.time import Window
+from perdure.domain.work import check_work
 from perdure.errors import InvalidInput
 
 
 class Budget(StrEnum):
-    """How deep to search."""
+    """Search depth."""
 
     LOW = "low"
     MID = "mid"
@@ -35,16 +37,16 @@ class Evidence(StrEnum):
 
 
 class Precision(StrEnum):
-    """What a recall is for."""
+    """The use of a recall."""
 
     SEARCH = "search"
     """Everything that may help, best first."""
     INJECT = "inject"
-    """Only what probably helps, to be put into a prompt; nothing where nothing does."""
+    """Only what probably helps, to put into a prompt; possibly nothing."""
 
 
 class Hit(NamedTuple):
-    """A fact that a channel found, with the channel's own score; the order of hits is their rank."""
+    """A fact that a channel returned, with the channel's own score; the order of hits is their rank."""
 
     fact_id: str
     score: float
@@ -56,26 +58,26 @@ class Query:
 
     text: str
     content: str
-    """The text without the words that only ask; what is searched for and what rerankers read."""
+    """The text without question words: what is searched for and what rerankers read."""
     asked_at: datetime
     asker: str | None = None
-    """Whom the question means by "I" and "my", None where it does not say or memory does not know."""
+    """Whom "I" and "my" in the question mean; None if not known."""
     terms: Mapping[str, float] = field(default_factory=dict)
     words: tuple[str, ...] = ()
     entities: Mapping[str, float] = field(default_factory=dict)
-    """Entity id -> weight of the entities that the question names."""
+    """Entity id -> weight of the entities named in the question."""
     entity_names: tuple[str, ...] = ()
     window: Window | None = None
     anchors: tuple[str, ...] = ()
     """Events that bound the window, as worded."""
     only_time: bool = False
-    """Whether the question names a time and nothing else: the answer is what the window holds."""
+    """Whether the question names a time and nothing else: the answer is what the window contains."""
     asks_for_told: bool = False
-    """Whether such a question asks for what was said then, rather than for what happened."""
+    """Whether such a question asks for what was said then, not for what happened."""
 
     @property
     def is_past(self) -> bool:
-        """Whether the question is about a time that is over."""
+        """Return whether the question is about a time that is over."""
         return self.window is not None and self.window.end is not None and self.window.end <= self.asked_at
 
 
@@ -83,7 +85,7 @@ _UNREAD = RankingFields()
 
 
 class ChannelRank(NamedTuple):
-    """Where one channel placed a candidate (1 is best) and its raw score."""
+    """The rank that a channel gave a candidate (1 is best) and its raw score."""
 
     channel: str
     rank: int
@@ -92,35 +94,43 @@ class ChannelRank(NamedTuple):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Candidate:
-    """A fused fact on its way to the answer: a working object of one recall, into which each stage writes its figures."""
+    """A fused fact during one recall; each stage writes its figures into it."""
 
     fact_id: str
     ranks: tuple[ChannelRank, ...] = ()
     fused: float = 0.0
     fields: RankingFields = _UNREAD
     fact: Fact | None = None
-    """Read when a stage needs it."""
+    """Loaded when a stage needs it."""
     late: float | None = None
     title: float | None = None
-    """How surely the question names what the fact's document is about."""
+    """How certainly the question names the subject of the fact's document."""
     by_named: bool = False
-    """Whether somebody said it whom the question names."""
+    """Whether its speaker is named in the question."""
     by_role: bool = False
-    """Whether it is the user's in a question about "my", the agent's in one about what "you said"."""
+    """Whether the user said it, in a question about "my", or the agent, in one about what "you said"."""
     logits: tuple[float, ...] = ()
     """The cross-encoder's raw scores, one per view of the passage; empty when it did not read it."""
     rerank: float | None = None
-    """The best of the logits, through the sigmoid."""
+    """The highest of the logits, through the sigmoid."""
+    answers: float | None = None
+    """The reader's probability that it answers the question; None when it did not read it."""
+    span: str = ""
+    """The words that would answer."""
+    meaning: str = ""
+    """How it is meant, as far as the reader was asked."""
+    is_earlier: bool = False
+    """Whether it answers with an earlier value: a later statement gives another one."""
     strength: float | None = None
-    """Logit blended with the other signals, and with what linked candidates add; unbounded."""
+    """Logit blended with the other signals and with the support of linked candidates; unbounded."""
     relevance: float = 0.0
-    """0..1: the sigmoid of the strength, or a score made from the rank."""
+    """0..1: the sigmoid of the strength, or a score derived from the rank."""
     boosts: dict[str, float] = field(default_factory=dict)
     score: float = 0.0
     doubt: str | None = None
-    """Why it is doubtful, where what it rests on is over or was wrong; "" when it is not, None when nobody looked."""
+    """Why it is doubtful: a fact that it rests on ended or was wrong. "" if it is not, None if not checked."""
     cut: str | None = None
-    """Why it was left out, None when it was returned."""
+    """Why it was left out; None if it was returned."""
 
     def set_strength(self, strength: float) -> None:
         """Set the strength and the relevance that follows from it."""
@@ -128,28 +138,77 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FactSignals:
+    """Signals of one candidate. None: that model or channel did not score it."""
+
+    logit: float | None = None
+    """The highest logit of the cross-encoder."""
+    late: float | None = None
+    cosine: float | None = None
+    nearby: float | None = None
+    """Cosine of the neighbourhood."""
+    bm25: float = 0.0
+    covered: float = 0.0
+    """Share of the question's terms in the fact or its turn."""
+    channels: int = 0
+    score: float = 0.0
+    """Relevance with boosts, which orders the candidates."""
+    names: float = 0.0
+    """Share of the entities named in the question that the fact mentions."""
+    speaker: bool = False
+    """Whether the question names, or is about, its speaker."""
+    window: float | None = None
+    """Factor for the nearness to the question's time; None if it has none."""
+    stale: bool = False
+    """Whether it is over, and the question is not about the past."""
+    unsure: bool = False
+    """Whether its source is little trusted, or it reads like an instruction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionSignals:
+    """Signals of the question itself, and its candidates in the order of the answer."""
+
+    facts: tuple[FactSignals, ...]
+    terms: int = 0
+    entities: int = 0
+    window: bool = False
+    own: bool = False
+    """Whether it is about the asker."""
+    latin: float = 1.0
+    """Share of its letters in the Latin script."""
+    uncovered: float = 0.0
+    """Share of its terms that none of the first candidates has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recollection:
-    """One recalled fact with how it was ranked."""
+    """One recalled fact with its ranking."""
 
     fact: Fact
     score: float
     citation: int
     tokens: int = 0
     relevance: float = 0.0
-    """Calibrated probability that it helps with the question (docs/evidence.md); of the first one that it answers."""
+    """Calibrated probability that it helps with the question (docs/evidence.md); of the first one, that it answers it."""
     evidence: Evidence = Evidence.WEAK
     """The level of the relevance."""
     candidate: Candidate | None = None
     replaced_by: Fact | None = None
-    """What ended the fact, when it is over."""
+    """The fact that ended it, if it is over."""
     notes: tuple[str, ...] = ()
     """Until when it held and what came then; doubts; conflicts with other results."""
     doubt: str | None = None
     """Why it is doubtful: what it rests on, and what became of that."""
+    answers: float | None = None
+    """The reader's probability that it answers the question; None if it was not read."""
+    span: str = ""
+    """The words of it that answer, if it probably does."""
+    is_earlier: bool = False
+    """Whether it gives an earlier value: a later statement answers with another one."""
 
     @property
     def text(self) -> str:
-        """The fact's text."""
         return self.fact.text
 
     def __str__(self) -> str:
@@ -168,7 +227,7 @@ class Degraded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageTime:
-    """How long a stage took."""
+    """Duration of a stage."""
 
     stage: str
     milliseconds: float
@@ -176,13 +235,13 @@ class StageTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallResult:
-    """What recall returns: recollections, best first, within the token budget."""
+    """The result of recall: recollections, best first, within the token budget."""
 
     query: Query
     recipe: str
     recollections: tuple[Recollection, ...] = ()
     observations: tuple[Recollection, ...] = ()
-    """Profiles near to the question, beside the facts and in none's place; empty where the caller named the types."""
+    """Profiles near the question, in addition to the facts; empty if the caller chose the types."""
     chunks: tuple[Chunk, ...] = ()
     entities: tuple[Entity, ...] = ()
     evidence: Evidence = Evidence.NONE
@@ -190,7 +249,7 @@ class RecallResult:
     confidence: float = 0.0
     """Calibrated probability that the first fact answers the question (docs/evidence.md)."""
     abstained_because: str | None = None
-    """Why a recall for injection returns nothing, None where it returns something or was a search."""
+    """Why a recall for injection returns nothing; None if it returns something or was a search."""
     tokens: int = 0
     """Tokens of the facts' texts."""
     notes: tuple[str, ...] = ()
@@ -198,16 +257,16 @@ class RecallResult:
     degraded: tuple[Degraded, ...] = ()
     timings: tuple[StageTime, ...] = ()
     cut: tuple[Candidate, ...] = ()
-    """With `explain`: the candidates that were considered and left out."""
+    """With `explain`: the candidates that were left out."""
     signals: QuestionSignals | None = None
-    """With `explain`: by what the evidence was judged."""
+    """With `explain`: the signals from which the evidence was judged."""
     max_tokens: int = 4096
-    """What was asked for; a prompt has at most as many, with everything in it."""
+    """The requested budget, which a prompt never exceeds."""
     count_tokens: CountTokens = field(default=most_tokens, repr=False, compare=False)
 
     @property
     def abstained(self) -> bool:
-        """Whether a recall for injection returns nothing, since nothing is likely enough to help."""
+        """Return whether a recall for injection returns nothing, since nothing is likely enough to help."""
         return self.abstained_because is not None
 
     def __iter__(self) -> Iterator[Recollection]:
@@ -231,17 +290,17 @@ class RecallResult:
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """The notes, and the timelines with the citations of their facts."""
+        """Return the notes, and the timelines with citations."""
         return (*self.notes, *self.timeline_notes)
 
     @property
     def timeline_notes(self) -> tuple[str, ...]:
-        """The timelines, with the citations of their facts."""
+        """Return the timelines with citations."""
         citations = {one.fact.id: one.citation for one in self.recollections}
         return tuple(filter(None, (timeline.told(citations) for timeline in self.timelines)))
 
     def fit_prompt(self, max_tokens: int | None = None, *, with_ids: bool = False) -> Prompt:
-        """The text of `to_prompt`, with its tokens and how many facts it tells; `with_ids` adds the facts' ids."""
+        """Return the text of `to_prompt` with its tokens and number of facts; `with_ids` adds the facts' ids."""
         budget = self.max_tokens if max_tokens is None else max_tokens
         if isinstance(budget, bool) or not isinstance(budget, int) or budget < 0:
             raise InvalidInput("max_tokens", "an integer of at least 0", budget)
@@ -259,16 +318,16 @@ class RecallResult:
         return writer.fit(budget)
 
     def to_prompt(self, max_tokens: int | None = None) -> str:
-        """The best recollections with citations and the level of evidence, fenced off as data, to put into a prompt.
+        """Return the best recollections with citations and the level of evidence, fenced off as data, to put into a prompt.
 
-        All of it has at most `max_tokens` tokens, those of the recall unless given. Without recollections it is empty.
+        It has at most `max_tokens` tokens in all, the recall's budget by default. Without recollections it is empty.
         """
         return self.fit_prompt(max_tokens).text
 
     def to_openai(self, role: str = "user", max_tokens: int | None = None) -> list[dict[str, str]]:
-        """The same as messages for OpenAI's API: `messages=[*result.to_openai(), *conversation]`; none when it is empty.
+        """Return the prompt as messages for OpenAI's API: `messages=[*result.to_openai(), *conversation]`; none if it is empty.
 
-        Never in a role whose words a model obeys: what was remembered is data.
+        The role must not be one that a model obeys: remembered text is data.
         """
         if role.casefold() in INSTRUCTION_ROLES:
             raise InvalidInput("role", "a role that gives no instructions, such as user", role)
@@ -276,9 +335,54 @@ class RecallResult:
         return [{"role": role, "content": text}] if text else []
 
     def to_anthropic(self, max_tokens: int | None = None) -> list[dict[str, str]]:
-        """The same as content blocks of a user's message for Anthropic's API; none when it is empty.
+        """Return the prompt as content blocks of a user's message for Anthropic's API; none if it is empty.
 
         `messages=[{"role": "user", "content": [*result.to_anthropic(), {"type": "text", "text": said}]}]`
         """
         text = self.to_prompt(max_tokens)
         return [{"type": "text", "text": text}] if text else []
+
+
+def sigmoid(logit: float) -> float:
+    """Return 1 / (1 + e^-x), without overflow."""
+    if logit >= 0:
+        return 1.0 / (1.0 + exp(-logit))
+    return exp(logit) / (1.0 + exp(logit))
+
+
+class Trace:
+    """Durations of stages and failures of parts during one call; thread-safe."""
+
+    def __init__(self) -> None:
+        self._started = time.perf_counter()
+        self._times: list[StageTime] = []
+        self._degraded: list[Degraded] = []
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time the enclosed block under `name`; raise before it if the caller no longer waits."""
+        check_work()
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add(name, time.perf_counter() - started)
+
+    def add(self, name: str, seconds: float) -> None:
+        """Note a duration measured elsewhere."""
+        self._times.append(StageTime(stage=name, milliseconds=seconds * 1000.0))
+
+    def failed(self, part: str, reason: str) -> None:
+        """Note a part that could not contribute."""
+        self._degraded.append(Degraded(part=part, reason=reason))
+
+    @property
+    def timings(self) -> tuple[StageTime, ...]:
+        """Return the stages so far, with the total last."""
+        total = (time.perf_counter() - self._started) * 1000.0
+        return (*self._times, StageTime(stage="total", milliseconds=total))
+
+    @property
+    def degraded(self) -> tuple[Degraded, ...]:
+        """Return the parts that failed, sorted."""
+        return tuple(sorted(self._degraded, key=lambda item: (item.part, item.reason)))

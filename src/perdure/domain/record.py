@@ -1,4 +1,4 @@
-"""Small JSON objects that surfaces and background work keep beside the memory."""
+"""Small JSON objects that surfaces and background work store next to the memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A JSON object of a kind (job, api_key, directive, ...); `bank` is empty when it belongs to none."""
+    """A JSON object of a kind (job, api_key, directive, ...); `bank` is empty if it belongs to none."""
 
     kind: str
     id: str

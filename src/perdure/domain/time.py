@@ -1,4 +1,4 @@
-"""Windows of time and the two axes on which a memory can be asked as of a moment."""
+"""Windows of time and the two time axes of a memory."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from perdure.errors import InvalidInput
 
 _DAY = timedelta(days=1)
 _LAST_DAY = datetime(9999, 12, 31, tzinfo=UTC)
-"""Nothing comes after it: as an end it is no bound."""
+"""An end from this day on is no bound."""
 _FIRST_YEAR, _LAST_YEAR = 2, 9998
 
 
 def aware(value: datetime) -> datetime:
-    """The same instant with a time zone; a naive value is taken as UTC."""
+    """Return the same instant with a time zone; a naive value is taken as UTC."""
     return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
 
 
@@ -71,25 +71,24 @@ class Window:
 
     @property
     def is_open(self) -> bool:
-        """Whether a side is unbounded."""
         return self.start is None or self.end is None
 
     @property
     def centre(self) -> datetime | None:
-        """The middle; of an open window the known bound; None when unbounded."""
+        """Return the middle; of an open window the known bound; None if unbounded."""
         if self.start is not None and self.end is not None:
             return self.start + (self.end - self.start) / 2
         return self.start if self.start is not None else self.end
 
     @property
     def days(self) -> float | None:
-        """Length in days, None when open."""
+        """Return the length in days, or None if open."""
         if self.start is None or self.end is None:
             return None
         return (self.end - self.start) / _DAY
 
     def overlaps(self, start: datetime | None, end: datetime | None) -> bool:
-        """Whether [start, end] touches this window; an undated span never does."""
+        """Return whether [start, end] touches this window; an undated span never does."""
         first, last = start or end, end or start
         if first is None or last is None:
             return False
@@ -112,7 +111,7 @@ class AsOf:
 
     @staticmethod
     def both(moment: datetime | None) -> AsOf:
-        """The world as the system knew it at one moment: what it learned later does not count."""
+        """Return the world as the system knew it at one moment."""
         return AsOf(valid=moment, known=moment)
 
 

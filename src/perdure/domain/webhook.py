@@ -1,4 +1,4 @@
-"""Webhooks: whom a bank tells of what happened, and each telling as it stands."""
+"""Webhooks and their deliveries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WEBHOOK, DELIVERY, DUE = "webhook", "webhook_delivery", "webhook_due"
 """Kinds of records: a webhook, a delivery (ended or not), and the mark of a delivery that has not ended."""
 RETAIN_COMPLETED, CONSOLIDATION_COMPLETED = "retain.completed", "consolidation.completed"
 EVENT_TYPES = (RETAIN_COMPLETED, CONSOLIDATION_COMPLETED, "memory_defense.triggered")
-"""The last one is taken as Hindsight takes it; nothing here triggers it."""
+"""The last one is accepted for compatibility with Hindsight; nothing triggers it."""
 MAX_URL, MAX_TIMEOUT, MAX_FIELDS = 2048, 60, 50
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
@@ -90,7 +90,7 @@ class WebhookChanges(WebhookOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook(WebhookChanges):
-    """An address that is told of events of a bank; its secret is kept in the database, and never shown."""
+    """An address that receives events of a bank."""
 
     id: str
     bank: str
@@ -101,7 +101,6 @@ class Webhook(WebhookChanges):
         return f"Webhook(id={self.id!r}, bank={self.bank!r}, url={self.url!r}, enabled={self.enabled})"
 
     def to_record(self) -> Record:
-        """The webhook as it is stored."""
         http = {
             "method": self.http.method,
             "timeout_seconds": self.http.timeout_seconds,
@@ -119,7 +118,6 @@ class Webhook(WebhookChanges):
 
 
 def read_webhook(record: Record) -> Webhook:
-    """A webhook from its record."""
     body: Mapping[str, Any] = record.body
     return Webhook(
         id=record.id,
@@ -135,7 +133,7 @@ def read_webhook(record: Record) -> Webhook:
 
 
 def check_url(url: object) -> str:
-    """The address itself if it may be told: http or https, a host, no credentials."""
+    """Return the address; raise `InvalidInput` unless it is http or https, with a host and without credentials."""
     wrong = InvalidInput("url", "an http or https address with a host and without credentials")
     if not isinstance(url, str) or not url or len(url) > MAX_URL or _UNPRINTABLE.search(url) or " " in url:
         raise wrong
@@ -151,7 +149,7 @@ def check_url(url: object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookDelivery:
-    """An event on its way to a webhook, or how that ended."""
+    """An event on its way to a webhook, or its outcome."""
 
     id: str
     bank: str
@@ -165,7 +163,7 @@ class WebhookDelivery:
     attempts: int = 0
     next_retry_at: datetime | None = None
     claimed_until: datetime | None = None
-    """Until then the process that is sending it has it for itself."""
+    """Until then one process has the delivery for itself."""
     last_error: str | None = None
     last_response_status: int | None = None
     last_attempt_at: datetime | None = None
@@ -173,7 +171,6 @@ class WebhookDelivery:
     updated_at: datetime | None = None
 
     def to_record(self) -> Record:
-        """The delivery as it is stored."""
         body = {name: getattr(self, name) for name in _PLAIN}
         body |= {name: moment.isoformat() for name in _MOMENTS if (moment := getattr(self, name)) is not None}
         return Record(
@@ -189,7 +186,6 @@ _MOMENTS = ("next_retry_at", "claimed_until", "last_attempt_at")
 
 
 def read_delivery(record: Record) -> WebhookDelivery:
-    """A delivery from its record."""
     body: Mapping[str, Any] = record.body
     moments: dict[str, Any] = {name: datetime.fromisoformat(body[name]) for name in _MOMENTS if name in body}
     return WebhookDelivery(
@@ -203,10 +199,10 @@ def read_delivery(record: Record) -> WebhookDelivery:
 
 
 def due_mark(delivery: WebhookDelivery) -> Record:
-    """The record that stands while a delivery has not ended."""
+    """Return the record that exists while a delivery has not ended."""
     return Record(kind=DUE, id=delivery.id, bank=delivery.bank, created_at=delivery.created_at)
 
 
 def wants(webhooks: Sequence[Webhook], event_type: str) -> list[Webhook]:
-    """Those that are told of an event."""
+    """Return the webhooks that receive an event."""
     return [one for one in webhooks if one.enabled and event_type in one.event_types]

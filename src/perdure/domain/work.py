@@ -1,4 +1,4 @@
-"""Whether anybody still waits for the work at hand: a deadline, and a way to call it off, looked at between its steps."""
+"""Work that a caller waits for: a deadline and a way to cancel, checked between its steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from perdure.errors import Cancelled, DeadlineExceeded
 
 
 class Work:
-    """Work that somebody waits for; any thread may stop it, and it ends at its next `check_work`."""
+    """Work that a caller waits for; any thread may stop it, and it ends at its next `check_work`."""
 
     def __init__(self) -> None:
         self._deadline: float | None = None
@@ -19,11 +19,9 @@ class Work:
         self._stopped = ""
 
     def limit(self, seconds: float) -> None:
-        """Give it so many seconds from now."""
         self._seconds, self._deadline = seconds, time.monotonic() + seconds
 
     def stop(self, reason: str) -> None:
-        """Call it off."""
         self._stopped = reason
 
     @property
@@ -31,7 +29,7 @@ class Work:
         return bool(self._stopped)
 
     def check(self) -> None:
-        """Raise Cancelled when it was called off, DeadlineExceeded when its time is over."""
+        """Raise `Cancelled` if it was stopped, `DeadlineExceeded` if its time is over."""
         if self._stopped:
             raise Cancelled(self._stopped)
         if self._deadline is not None and time.monotonic() >= self._deadline:
@@ -43,7 +41,7 @@ _CURRENT: ContextVar[Work | None] = ContextVar("perdure_work", default=None)
 
 @contextmanager
 def working(work: Work) -> Iterator[None]:
-    """The enclosed block is this work; without such a block nothing stops a call."""
+    """Run the enclosed block as this work; without such a block nothing stops a call."""
     before = _CURRENT.set(work)
     try:
         yield
@@ -52,13 +50,13 @@ def working(work: Work) -> Iterator[None]:
 
 
 def check_work() -> None:
-    """A step of a pipeline begins: raises where nobody waits for its outcome any longer."""
+    """Raise if the caller of the current work no longer waits for it."""
     work = _CURRENT.get()
     if work is not None:
         work.check()
 
 
 def departure() -> Callable[[], bool]:
-    """Whether the work at hand was called off, to be asked later and on any thread; never, where nothing is at work."""
+    """Return a function that tells, on any thread, whether the current work was cancelled."""
     work = _CURRENT.get()
     return lambda: work is not None and work.stopped

@@ -50,13 +50,13 @@ class LabelledBank:
     queries: Sequence[LabelledQuery]
 
     def digest(self) -> str:
-        """Changes when the items do."""
+        """Return a digest of the items."""
         joined = json.dumps([[i.id, i.text, i.session, i.date, i.speaker, i.title] for i in self.items])
         return blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
 def load_banks(path: Path) -> list[LabelledBank]:
-    """All banks of a data file; errors name the place."""
+    """Return all banks of a data file; errors name the position."""
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:

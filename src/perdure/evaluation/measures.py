@@ -16,27 +16,27 @@ TOTAL = "all"
 
 
 def recall_at(ranked: Sequence[str], evidence: frozenset[str], k: int) -> float:
-    """The share of the evidence among the first k."""
+    """Return the share of the evidence among the first k."""
     return len(evidence.intersection(ranked[:k])) / len(evidence)
 
 
 def any_at(ranked: Sequence[str], evidence: frozenset[str], k: int) -> float:
-    """1 if some of the evidence is among the first k."""
+    """Return 1 if some of the evidence is among the first k."""
     return float(not evidence.isdisjoint(ranked[:k]))
 
 
 def all_at(ranked: Sequence[str], evidence: frozenset[str], k: int) -> float:
-    """1 if all of the evidence is among the first k."""
+    """Return 1 if all of the evidence is among the first k."""
     return float(evidence.issubset(ranked[:k]))
 
 
 def reciprocal_rank(ranked: Sequence[str], evidence: frozenset[str]) -> float:
-    """1 over the rank of the first piece of evidence, 0 if there is none."""
+    """Return 1 over the rank of the first piece of evidence, 0 if there is none."""
     return next((1.0 / rank for rank, item in enumerate(ranked, start=1) if item in evidence), 0.0)
 
 
 def ndcg_at(ranked: Sequence[str], evidence: frozenset[str], k: int = 10) -> float:
-    """Discounted cumulative gain over the best possible one (Järvelin and Kekäläinen 2002), with gains of 0 and 1."""
+    """Return discounted cumulative gain over the best possible one (Järvelin and Kekäläinen 2002), with gains of 0 and 1."""
     gain = sum(1.0 / log2(rank + 1) for rank, item in enumerate(ranked[:k], start=1) if item in evidence)
     best = sum(1.0 / log2(rank + 1) for rank in range(1, min(len(evidence), k) + 1))
     return gain / best
@@ -57,7 +57,7 @@ class Ranking:
 
 
 def summarise(rankings: Sequence[Ranking], over: str) -> dict[str, float]:
-    """Mean of every measure over `items` or `sessions`; questions without labels are left out."""
+    """Return the mean of every measure over `items` or `sessions`, without unlabelled questions."""
     pairs = [
         (r.items, r.evidence) if over == "items" else (r.sessions, r.evidence_sessions) for r in rankings
     ]
@@ -74,7 +74,7 @@ def summarise(rankings: Sequence[Ranking], over: str) -> dict[str, float]:
 
 
 def latency(rankings: Sequence[Ranking]) -> dict[str, float]:
-    """Median and 95th percentile of the time of a recall, in milliseconds."""
+    """Return median and 95th percentile of the time of a recall, in milliseconds."""
     times = sorted(r.milliseconds for r in rankings)
     if len(times) < 2:
         return {"p50": times[0] if times else 0.0, "p95": times[0] if times else 0.0}
@@ -91,7 +91,7 @@ class Report:
     rankings: Sequence[Ranking]
 
     def figures(self) -> dict[str, Any]:
-        """Every measure, per type of question, over items and over sessions; and latency."""
+        """Return every measure, per type of question, over items and over sessions; and latency."""
         named = {ranking.type for ranking in self.rankings} - {TOTAL}
         types = sorted(named) if named != {UNTYPED} else []
         rows = {kind: [r for r in self.rankings if r.type == kind] for kind in types}

@@ -1,4 +1,4 @@
-"""Running an evaluation: retain every bank, ask every question; results are kept, so that none is run twice."""
+"""Running an evaluation: retain every bank and ask every question; results are cached."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def evaluate(
 
 
 def _results_key(banks: Sequence[LabelledBank], settings: Settings, options: Mapping[str, Any]) -> str:
-    """Changes with the questions, their labels, the options, or the code that answers."""
+    """Return a digest of the questions, their labels, the options, and the code that answers."""
     queries = [
         [bank.id, q.id, q.text, q.date, q.type, sorted(q.evidence), sorted(q.evidence_sessions)]
         for bank in banks
@@ -63,7 +63,7 @@ def _results_key(banks: Sequence[LabelledBank], settings: Settings, options: Map
 
 
 def source_digest(*packages: str) -> str:
-    """Changes when the code of these parts of the package does."""
+    """Return a digest of the code of these parts of the package."""
     root = Path(__file__).resolve().parents[1]
     total = blake2b(digest_size=12)
     for name in packages:
@@ -75,7 +75,7 @@ def source_digest(*packages: str) -> str:
 
 
 def bank_database(banks: Sequence[LabelledBank], settings: Settings, cache: Path) -> Path:
-    """Where the retained banks of these items and settings are kept."""
+    """Return the file with the retained banks of these items and settings."""
     parts = [bank.digest() for bank in banks]
     parts += [settings.extractor, settings.embedder, settings.tagger, str(settings.late)]
     parts.append(source_digest("extract", "retain", "dates", "text", "models", "stores", "domain", "ports"))
@@ -83,7 +83,7 @@ def bank_database(banks: Sequence[LabelledBank], settings: Settings, cache: Path
 
 
 def retain_banks(engine: Perdure, banks: Sequence[LabelledBank], progress: Progress) -> None:
-    """Retain what is not there yet, one session at a time."""
+    """Retain what is missing, one session at a time."""
     complete = {bank.id for bank in engine.banks.list() if bank.settings.get("complete")}
     for bank in banks:
         if bank.id in complete:
@@ -96,7 +96,7 @@ def retain_banks(engine: Perdure, banks: Sequence[LabelledBank], progress: Progr
 
 
 def _batches(items: Sequence[LabelledItem]) -> Iterator[list[LabelledItem]]:
-    """Whole sessions; items without one together, up to `PASSAGES_PER_CALL`."""
+    """Yield whole sessions; items without one together, up to `PASSAGES_PER_CALL`."""
     waiting: list[LabelledItem] = []
     for session, group in groupby(items, key=lambda item: item.session):
         members = list(group)
@@ -157,7 +157,7 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
 def ask_all(
     engine: Perdure, banks: Sequence[LabelledBank], progress: Progress, **options: Any
 ) -> list[Ranking]:
-    """Every question of every bank, in order."""
+    """Ask every question of every bank, in order."""
     rankings = []
     for bank in banks:
         for query in bank.queries:
@@ -167,7 +167,7 @@ def ask_all(
 
 
 def write_rankings(path: Path, report: Report) -> None:
-    """One JSON line per query: id, ranked item ids, milliseconds."""
+    """Write one JSON line per query: id, ranked item ids, milliseconds."""
     lines = [
         {"id": r.query_id, "ranked": list(r.items), "ms": round(r.milliseconds, 3)} for r in report.rankings
     ]
@@ -179,7 +179,7 @@ _SHAPES = {"items": tuple, "sessions": tuple, "evidence": frozenset, "evidence_s
 
 
 def to_cache(rankings: Sequence[Ranking]) -> str:
-    """Rankings as JSON, with everything that the measures need."""
+    """Return rankings as JSON, with everything that the measures need."""
     rows = [asdict(ranking) for ranking in rankings]
     return json.dumps(
         [{**row, **{name: sorted(row[name]) for name in ("evidence", "evidence_sessions")}} for row in rows]
@@ -187,6 +187,5 @@ def to_cache(rankings: Sequence[Ranking]) -> str:
 
 
 def from_cache(text: str) -> list[Ranking]:
-    """The reverse of `to_cache`."""
     rows = json.loads(text)
     return [Ranking(**{**row, **{name: shape(row[name]) for name, shape in _SHAPES.items()}}) for row in rows]

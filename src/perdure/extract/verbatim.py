@@ -34,10 +34,7 @@ class VerbatimExtractor:
         if self._tagger is None:
             return [()] * len(turns)
         names = sorted({turn.speaker for turn in turns if turn.speaker})
-        tagged = self._tagger.tag([turn.text for turn in turns], names)
-        return [
-            tuple(mention for sentence in sentences for mention in sentence.mentions) for sentences in tagged
-        ]
+        return [tuple(mentions) for mentions in self._tagger.tag([turn.text for turn in turns], names)]
 
 
 def _is_read(turn: Turn) -> bool:

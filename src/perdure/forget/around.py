@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from perdure.domain.detach import without_entities
-from perdure.domain.fact import Document, Fact
+from perdure.domain.fact import Document, Fact, without_entities
 from perdure.forget.person import Names, redact_facts
 from perdure.ports.store import FactsWhere, Transaction
 from perdure.text.terms import index_terms

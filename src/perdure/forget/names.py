@@ -7,8 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from perdure.domain.detach import without_entities
-from perdure.domain.fact import Entity, Fact
+from perdure.domain.fact import Entity, Fact, without_entities
 from perdure.forget.scrub import Wordings, scrub
 from perdure.ports.store import FactsWhere, KeyedEntity, Transaction
 from perdure.text.names import keys_of_names, name_tokens

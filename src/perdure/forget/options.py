@@ -20,7 +20,7 @@ class Target(Options):
     everything: bool = option(False, "The whole bank.", on=NOT_MCP)
     keep: tuple[str, ...] = option(
         (),
-        "Ids of facts that mention the entity and stay, with [removed] in the place of its name.",
+        "Ids of facts that stay, with [removed] in the place of the name; or of other entities with that name, which stay as they are.",
         on=NOT_MCP,
     )
     around: bool = option(

@@ -1,7 +1,8 @@
 """Forgetting an entity: every statement and passage that mentions it goes, and its names with them.
 
-What mentions it is a member of the entity or has one of its names. A name that another entity has too counts only where the
-statement is not about that one alone. Statements that the caller keeps stay with `[removed]` in the place of the name.
+What mentions it is a member of the entity or has one of its names. Statements that the caller keeps stay with `[removed]` in
+the place of the name. Where the caller keeps another entity that has one of the names, what is about that one alone stays as
+it is.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from perdure.domain.detach import without_entities
-from perdure.domain.fact import FORGOTTEN, REMOVED, Chunk, Document, Entity, Fact, TurnSpan
+from perdure.domain.fact import FORGOTTEN, REMOVED, Chunk, Document, Entity, Fact, TurnSpan, without_entities
 from perdure.domain.filter import Filter
 from perdure.forget.vectors import contexts_without
 from perdure.ports.store import (
@@ -23,29 +23,38 @@ from perdure.ports.store import (
     Store,
     Transaction,
 )
-from perdure.text.names import keys_of_names, normal_name
+from perdure.text.names import keys_of_names, name_tokens, normal_name
 from perdure.text.own_words import own_terms
 from perdure.text.signature import signature
 from perdure.text.terms import fold, index_terms, plain_words
 
 PAGE = 2_000
+PERSON = "person"
 _EVERYTHING = Filter(include_closed=True, include_expired=True)
 
 
 class Names:
-    """The names of an entity, to be found in any case, as whole words, with or without a genitive s."""
+    """The names of an entity, to be found as whole words, in any case, with or without a genitive s.
 
-    def __init__(self, names: Iterable[str]) -> None:
-        self.all = frozenset(name for name in names if normal_name(name))
-        spelled = sorted({form for name in self.all for form in (name, fold(name))}, key=len, reverse=True)
-        words = [r"[\s_]+".join(map(re.escape, name.split())) for name in spelled]
-        one = rf"(?<!\w)(?:{'|'.join(words)})s?(?!\w)" if words else r"(?!)"
-        self._name = re.compile(one, re.IGNORECASE)
+    `exact` ones are found as they are spelled, as are names that are ordinary words ("Will").
+    """
+
+    def __init__(self, names: Iterable[str], exact: Iterable[str] = ()) -> None:
+        named = frozenset(name for name in names if normal_name(name))
+        words = {name for name in named if not index_terms(name)}
+        self.exact = words | frozenset(exact)
+        self.all = named | self.exact
+        loose = _spelled({form for name in named - words for form in (name, fold(name))})
+        self._name = re.compile(rf"(?<!\w)(?:(?i:{loose})|{_spelled(self.exact)})s?(?!\w)")
         self._sentence = re.compile(r"[^.!?\n]+[.!?]*")
 
     def in_text(self, text: str | None) -> bool:
         """Whether one of the names is in the text."""
         return bool(text) and self._name.search(text or "") is not None
+
+    def is_name(self, text: str) -> bool:
+        """Whether the text is one of the names."""
+        return self._name.fullmatch(text.strip()) is not None
 
     def without(self, text: str) -> str:
         """Return the text with each name replaced."""
@@ -70,15 +79,46 @@ class Names:
         return self.without(self._sentence.sub(erase, text))
 
 
-def names_of(entity: Entity, members: Iterable[Fact]) -> Names:
-    """Return the names of an entity: its own, and those under which facts mention it."""
-    written = {
-        name
-        for fact in members
-        for name, entity_id in zip(fact.entities, fact.entity_ids, strict=False)
-        if entity_id == entity.id
+def _spelled(names: Collection[str]) -> str:
+    longest_first = sorted(names, key=lambda name: (-len(name), name))
+    return "|".join(r"[\s_]+".join(map(re.escape, name.split())) for name in longest_first) or r"(?!)"
+
+
+def names_of(entities: Collection[Entity], facts: Iterable[Fact], others: Collection[Entity]) -> Names:
+    """Return the names of an entity, given with those of its parts: their own, and those under which facts mention them.
+
+    The first name of a person counts too, as it is spelled, where nobody else has it.
+    """
+    ids = {entity.id for entity in entities}
+    names = {name for entity in entities for name in (entity.name, *entity.aliases)}
+    for fact in facts:
+        pairs = zip(fact.entities, fact.entity_ids, strict=False)
+        names |= {name for name, entity_id in pairs if entity_id in ids}
+    first = {
+        name.split()[0]
+        for entity in entities
+        for name in (entity.name, *entity.aliases)
+        if entity.type == PERSON
+        and len(name_tokens(name)) > 1
+        and name_tokens(name)[0] == fold(name.split()[0])
     }
-    return Names({entity.name, *entity.aliases, *written})
+    taken = {token for other in others for token in normal_name(other.name).split()}
+    return Names(names, {name for name in first if index_terms(name) and fold(name) not in taken})
+
+
+def _short_forms(entity: Entity, others: Collection[Entity]) -> list[Entity]:
+    """The entities whose name is the beginning of a person's: "Jonas" for "Jonas Brandt", unless another person begins so."""
+    if entity.type != PERSON:
+        return []
+    tokens = name_tokens(entity.name)
+    short = []
+    for other in others:
+        theirs = name_tokens(other.name)
+        longer = [one for one in others if one.type == PERSON and len(name_tokens(one.name)) > len(theirs)]
+        shared = any(name_tokens(one.name)[: len(theirs)] == theirs for one in longer)
+        if theirs and theirs == tokens[: len(theirs)] and not shared:
+            short.append(other)
+    return short
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,52 +126,71 @@ class Person:
     """What mentions an entity."""
 
     entity: Entity
+    ids: frozenset[str]
+    """Its id, and those of entities that are called by the beginning of its name."""
     names: Names
     own_names: Names
-    """Those that no other entity has."""
+    """Those that no entity has that is kept."""
     namesakes: Mapping[str, Entity]
+    """Other entities that have one of the names."""
+    spared: frozenset[str]
+    """Those that are kept."""
     mentioning: tuple[Fact, ...]
     staying: tuple[Fact, ...]
 
     def owns(self, fact: Fact) -> Names:
         """The names that mean this entity in a fact."""
-        alone = self.namesakes.keys() & set(fact.entity_ids) and self.entity.id not in fact.entity_ids
+        alone = self.spared & set(fact.entity_ids) and not self.ids & set(fact.entity_ids)
         return self.own_names if alone else self.names
 
 
-def find_person(store: Store, tx: Transaction, bank: str, entity_id: str) -> Person | None:
-    """Return an entity with everything that mentions it; None when there is no such entity and nothing is a member of it."""
+def find_person(
+    store: Store, tx: Transaction, bank: str, entity_id: str, keep: Collection[str]
+) -> Person | None:
+    """Return an entity with everything that mentions it; None when there is no such entity and nothing is a member of it.
+
+    `keep` may have ids of other entities that have one of its names.
+    """
     facts = list(_all_facts(store, bank))
-    members = [fact for fact in facts if entity_id in fact.entity_ids]
     entities = [keyed.entity for keyed in tx.entities()]
     entity = next((one for one in entities if one.id == entity_id), None)
-    if entity is None and not members:
+    if entity is None and not any(entity_id in fact.entity_ids for fact in facts):
         return None
     entity = entity or Entity(id=entity_id, bank=bank, name="")
-    names = names_of(entity, members)
-    # "Jonas" is part of "Jonas Weber" and may be the same person; "Jonas Brandt" and "Jonas Weber" are two.
+    others = [other for other in entities if other.id != entity_id and other.id not in keep]
+    parts = [entity, *_short_forms(entity, others)]
+    ids = frozenset(part.id for part in parts)
+    names = names_of(parts, facts, [other for other in entities if other.id not in ids])
     namesakes = {
         other.id: other
         for other in entities
         if other.id != entity_id
-        and any(names.in_text(name) for name in (other.name, *other.aliases))
-        and not Names([entity.name]).in_text(other.name)
-        and not Names([other.name]).in_text(entity.name)
+        and (other.id in ids or any(names.in_text(name) for name in (other.name, *other.aliases)))
     }
-    theirs = [name for other in namesakes.values() for name in (other.name, *other.aliases)]
-    own = Names(name for name in names.all if not any(Names([name]).in_text(other) for other in theirs))
-    person = Person(entity, names, own, namesakes, (), ())
-    mentioning = [fact for fact in facts if mentions(fact, entity_id, person.owns(fact))]
-    ids = {fact.id for fact in mentioning}
+    spared = frozenset(namesakes.keys() & set(keep))
+    theirs = [name for one in spared for name in (namesakes[one].name, *namesakes[one].aliases)]
+    own = Names(
+        *(
+            [name for name in group if not any(Names([name]).in_text(other) for other in theirs)]
+            for group in (names.all - names.exact, names.exact)
+        )
+    )
+    person = Person(entity, ids, names, own, namesakes, spared, (), ())
+    mentioning = [fact for fact in facts if mentions(fact, ids, person.owns(fact))]
+    gone = {fact.id for fact in mentioning}
     return replace(
-        person, mentioning=tuple(mentioning), staying=tuple(fact for fact in facts if fact.id not in ids)
+        person, mentioning=tuple(mentioning), staying=tuple(fact for fact in facts if fact.id not in gone)
     )
 
 
-def mentions(fact: Fact, entity_id: str, names: Names) -> bool:
+def mentions(fact: Fact, ids: frozenset[str], names: Names) -> bool:
     """Whether a fact is about the entity or names it, in its words, as who said it or as what they are about."""
-    named = (fact.text, fact.original_text, fact.speaker, fact.subject, fact.object, *fact.entities)
-    return entity_id in fact.entity_ids or any(map(names.in_text, named))
+    named = (fact.text, fact.original_text, fact.speaker, fact.subject, fact.object)
+    return (
+        not ids.isdisjoint(fact.entity_ids)
+        or any(map(names.in_text, named))
+        or any(map(names.is_name, fact.entities))
+    )
 
 
 def _all_facts(store: Store, bank: str) -> Iterator[Fact]:
@@ -190,10 +249,8 @@ def redact_rest(tx: Transaction, person: Person, kept: Collection[str], erased: 
             {chunk.id: chunk for chunk in after},
             kept,
         )
-        members = [fact for fact in facts if person.entity.id in fact.entity_ids]
-        tx.update_facts(
-            [without_entities(fact, [person.entity.id]) for fact in tx.facts([one.id for one in members])]
-        )
+        members = [fact.id for fact in facts if person.ids & set(fact.entity_ids)]
+        tx.update_facts([without_entities(fact, person.ids) for fact in tx.facts(members)])
     _redact_entities(tx, person)
     return Redacted(
         unembedded=frozenset(unembedded), passages=tuple(passages), chunk_ids=frozenset(chunk_ids)
@@ -201,7 +258,7 @@ def redact_rest(tx: Transaction, person: Person, kept: Collection[str], erased: 
 
 
 def _passages(text: str, names: Names, staying: Sequence[str]) -> list[str]:
-    parts = [part.strip() for part in re.findall(r"[^.!?\n]+[.!?]*", text)]
+    parts = [part.strip() for part in re.findall(r"[^.!?\n]+[.!?]*", text) if FORGOTTEN not in part]
     return [part for part in parts if names.in_text(part) and not any(own in part for own in staying)]
 
 
@@ -337,12 +394,12 @@ def _redact_entities(tx: Transaction, person: Person) -> None:
     changed: list[KeyedEntity] = []
     for keyed in tx.entities():
         entity = keyed.entity
-        if entity.id == person.entity.id or not any(map(names.in_text, (entity.name, *entity.aliases))):
+        if entity.id in person.ids or not any(map(names.in_text, (entity.name, *entity.aliases))):
             continue
         aliases = tuple(alias for alias in entity.aliases if not names.in_text(alias))
         redacted = replace(entity, name=names.without(entity.name), aliases=aliases)
         changed.append(KeyedEntity(redacted, keys_of_names((redacted.name, *aliases))))
-    tx.delete_entities([person.entity.id])
+    tx.delete_entities(sorted(person.ids))
     tx.put_entities(changed)
 
 

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from perdure.domain.detach import Source, without_entities, without_sources
-from perdure.domain.fact import RESTATED_AS, Fact, FactType
+from perdure.domain.fact import RESTATED_AS, Fact, FactType, Source, without_entities, without_sources
 from perdure.domain.imported import IMPORTED_DOCUMENT
 from perdure.domain.item import HASH_KEY, REFINED_DOCUMENT, UNFINISHED_DOCUMENT
 from perdure.domain.observation import SCOPES_RECORD
@@ -110,9 +109,9 @@ def erase_target(
     bank: str,
     target: Target,
     *,
-    also: ScrubBackground | None,
-    thoughts: ScrubThoughts,
-    records: ScrubRecords | None,
+    also: ScrubBackground | None = None,
+    thoughts: ScrubThoughts = _no_thoughts,
+    records: ScrubRecords | None = None,
     kinds: Sequence[str] = (),
 ) -> Erased:
     """Erase a fact, a document or an entity within a transaction; the arguments are those of `forget`."""
@@ -169,7 +168,7 @@ def _erase(tx: Transaction, target: Target, thoughts: ScrubThoughts) -> Erased:
 def _erase_person(
     store: Store, tx: Transaction, bank: str, target: Target, thoughts: ScrubThoughts
 ) -> Erased:
-    person = find_person(store, tx, bank, target.entity_id or "")
+    person = find_person(store, tx, bank, target.entity_id or "", target.keep)
     if person is None:
         return Erased(existed=False)
     going = [fact for fact in person.mentioning if fact.id not in target.keep]

@@ -30,12 +30,12 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Namesake:
-    """Another entity that has one of the names."""
+    """Another entity that has one of the names, or the beginning of one ("Jonas" for "Jonas Brandt")."""
 
     entity_id: str
     name: str
-    facts: int
-    """Facts that mention it and not the forgotten one, which stay as they are."""
+    fact_ids: tuple[str, ...]
+    """Facts about it and not about the forgotten one. They go too, unless `keep` has the id of the entity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +137,10 @@ def _statements(erased: Erased) -> tuple[Statement, ...]:
 def _namesakes(erased: Erased) -> tuple[Namesake, ...]:
     if erased.person is None:
         return ()
+    own = erased.person.entity.id
+    facts = [fact for fact in (*erased.gone.values(), *erased.person.staying) if own not in fact.entity_ids]
     return tuple(
-        Namesake(other.id, other.name, sum(other.id in fact.entity_ids for fact in erased.person.staying))
+        Namesake(other.id, other.name, tuple(fact.id for fact in facts if other.id in fact.entity_ids))
         for other in erased.person.namesakes.values()
     )
 

@@ -1,4 +1,4 @@
-"""Everything that a memory does in the background: its jobs, what follows a change, and what webhooks are told."""
+"""The background work of a memory: its jobs, what follows a change, and webhook events."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ from perdure.domain.observation import Scope
 from perdure.domain.operation import Operation
 from perdure.domain.webhook import CONSOLIDATION_COMPLETED, RETAIN_COMPLETED, WEBHOOK
 from perdure.errors import InvalidInput
-from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
 from perdure.jobs.debounce import Debouncer
-from perdure.jobs.kind import JobKind
+from perdure.jobs.kind import JobKind, SingleStepJob, Step
+from perdure.jobs.maintenance import CLEAR_TRACES, PERCENT, SEARCH_TABLES, clear_traces_job, search_tables_job
 from perdure.jobs.outbox import Outbox
-from perdure.jobs.refresh_job import refresh_job, submit_refresh
 from perdure.jobs.reprocess_job import document_items, reprocess_job
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.runner import JobRunner
-from perdure.jobs.search_tables import SEARCH_TABLES, search_tables_job
 from perdure.jobs.send import HttpSender
 from perdure.ports.extractor import Extractor
 from perdure.ports.store import Traces, Transaction
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.mental_models.due import refresh_due_models
+from perdure.reflect.mental_models.refresh import refresh_mental_model
 from perdure.retain.commit import CommitReceipt
 from perdure.retain.masking import mask_request
 from perdure.retain.pipeline import retain
@@ -45,7 +44,7 @@ AUTO_CONSOLIDATION = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundRules:
-    """What happens in the background without being asked for; times are seconds after the last retain."""
+    """What happens automatically in the background; times are seconds after the last retain."""
 
     refine_after: float | None = None
     consolidate_after: float | None = None
@@ -132,8 +131,14 @@ class Background:
     def refresh(
         self, bank: str, model_id: str, mode: RefreshMode | None = None, not_before: datetime | None = None
     ) -> Operation:
-        """Submit a refresh of a mental model, or return the one that waits already."""
-        return submit_refresh(self.jobs, self._refresh_job, bank, model_id, mode=mode, not_before=not_before)
+        """Queue a refresh of a mental model, or return the one that waits already; with `not_before` it is parked until then.
+
+        A parked refresh includes later changes; one without `not_before` releases it. A running refresh is not reused.
+        """
+        plan = self._refresh_job.plan(
+            {"mental_model_id": model_id, "mode": None if mode is None else mode.value}
+        )
+        return self.jobs.submit(bank, plan, not_before=not_before, reuse=True)
 
     def clear_traces(self) -> None:
         """Submit clearing the traces of erased content from the files."""
@@ -146,7 +151,7 @@ class Background:
             self.jobs.submit(bank, plan, SEARCH_TABLES, again=True)
 
     def after_retain(self, result: RetainResult) -> RetainResult:
-        """Refine and consolidate the bank a while after the last retain, if settings ask for it."""
+        """Schedule refinement and consolidation some time after the last retain, if settings ask for it."""
         if self._rules.refine_after is not None:
             self._auto_refinement.touch(result.bank, self._rules.refine_after)
         self._consolidate_soon(result.bank)
@@ -191,7 +196,7 @@ class Background:
         return None
 
     def _consolidate_soon(self, bank: str) -> None:
-        """Consolidate a while after the last change, if the bank's own setting or the memory's asks for it."""
+        """Schedule consolidation some time after the last change, if the bank's or the memory's setting asks for it."""
         banks = self._store.banks([bank])
         own = banks[0].settings.get("enable_auto_consolidation") if banks else False
         after = self._rules.consolidate_after
@@ -205,6 +210,23 @@ class Background:
         from perdure.jobs.refine_job import RefineJob
 
         return RefineJob(self._components.retain, local, self._consolidate_soon)
+
+
+def refresh_job(components: ReflectComponents) -> SingleStepJob:
+    """Return the job that refreshes the mental model named in the step."""
+
+    def run(step: Step) -> Mapping[str, object]:
+        mode = step.body["mode"]
+        preview = refresh_mental_model(
+            components,
+            step.bank,
+            str(step.body["mental_model_id"]),
+            None if mode is None else RefreshMode(str(mode)),
+            within=step.commit,
+        )
+        return {"mental_model_id": preview.model.id, "outcome": preview.outcome.value}
+
+    return SingleStepJob("refresh_mental_model", run)
 
 
 def _log_consolidation(tx: Transaction, operation: Operation, counts: Mapping[str, object]) -> None:

@@ -1,4 +1,4 @@
-"""Consolidation in the background: one step that is taken again until the run is over, a transaction per turn."""
+"""Consolidation in the background: one step that is repeated until the run is over, in a transaction each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PERCENT = 100
 
 
 class ConsolidateJob:
-    """Runs of consolidation; what a run did so far is in records of the bank, so that it survives the process."""
+    """Runs of consolidation, whose progress is stored in records of the bank."""
 
     name = CONSOLIDATION
 
@@ -42,12 +42,12 @@ class ConsolidateJob:
         self._fact_stages, self._model_stages = fact_stages, model_stages
 
     def plan(self, scopes: Sequence[Scope] | None = None) -> JobPlan:
-        """A run over all that is new, or over the facts that carry all tags of one of the scopes."""
+        """Plan a run over everything new, or over the facts with all tags of one of the scopes."""
         body = {"scopes": None if scopes is None else [list(scope) for scope in scopes]}
         return SingleStepJob(self.name, lambda _: {}).plan(body, total=PERCENT)
 
     def run_step(self, step: Step) -> Mapping[str, object]:
-        """Do a part of the run; the bank takes the next one in its next turn."""
+        """Do a part of the run; the bank's next turn continues it."""
         body: Mapping[str, Any] = step.body
         told: dict[str, object] = {}
 

@@ -1,4 +1,4 @@
-"""Debouncing: an action per bank, once it was left alone for a while."""
+"""Debouncing: an action per bank after a quiet period."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 class Debouncer:
     """Calls an action for a bank `delay` seconds after its last touch, on a thread that starts when first needed.
 
-    Touches are not kept when the process ends: whoever needs the action to happen asks for it.
+    Touches are lost when the process ends.
     """
 
     def __init__(self, delay: float, action: Callable[[str], object]) -> None:
@@ -26,7 +26,7 @@ class Debouncer:
         self._closed = False
 
     def touch(self, bank: str, delay: float | None = None) -> None:
-        """Put the action of the bank off until it was left alone so long."""
+        """Postpone the action of the bank until the delay has passed."""
         with self._changed:
             if self._closed:
                 return
@@ -37,7 +37,7 @@ class Debouncer:
             self._changed.notify()
 
     def close(self) -> None:
-        """Forget what is due."""
+        """Drop what is due."""
         with self._changed:
             self._closed = True
             self._due.clear()

@@ -1,6 +1,6 @@
-"""The outbox of webhooks: deliveries are written in the transaction of what they report, and sent afterwards until they arrive.
+"""The outbox of webhooks: deliveries are written in the transaction of what they report, and sent afterwards with retries.
 
-They have threads of their own: an address that does not answer must not hold up the work of the memory.
+They are sent on separate threads: an address that does not answer must not delay other work.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from perdure.ports.store import Store
 log = logging.getLogger(__name__)
 
 RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (5, 300, 1800, 7200, 18000))
-"""How long to wait after each attempt that failed; after the last the delivery has failed."""
+"""Delay after each failed attempt; after the last one the delivery has failed."""
 CLAIM = timedelta(seconds=30)
-"""Longer than an attempt may take, by so much a process keeps a delivery for itself."""
+"""How much longer than an attempt may take a process keeps a delivery for itself."""
 KEPT = 500
-"""Deliveries of a bank that are kept when they have ended, the newest."""
+"""Ended deliveries kept per bank, the newest."""
 THREADS = 2
 LOOK_AGAIN = 5.0
 LONGEST_WAIT = 60.0
 CLOSING_SECONDS = 2.0
-"""To wait for a thread when the outbox closes; a look-up of a name cannot be broken off."""
+"""How long to wait for a thread when the outbox closes; a name lookup cannot be interrupted."""
 
 
 class Sender(Protocol):
@@ -51,11 +51,11 @@ class Sender(Protocol):
     def send(self, webhook: Webhook, delivery: WebhookDelivery) -> Sent: ...
 
     def close(self) -> None:
-        """End the attempts under way."""
+        """Abort running attempts."""
 
 
 class Outbox:
-    """Sends what is due, bank by bank, on threads that start when there is something to send."""
+    """Sends due deliveries, bank by bank, on threads that start when needed."""
 
     def __init__(self, store: Store, clock: Clock, sender: Sender) -> None:
         self._store, self._clock, self._sender = store, clock, sender
@@ -72,7 +72,7 @@ class Outbox:
         operation_id: str | None = None,
         status: str = "completed",
     ) -> int:
-        """Write a delivery for each webhook that is told of the event; returns how many.
+        """Write a delivery for each webhook of the event, and return their number.
 
         A turn begins with a transaction of the bank, so that it waits for this one to end.
         """
@@ -97,11 +97,11 @@ class Outbox:
         return len(deliveries)
 
     def resume(self) -> None:
-        """Take up what earlier processes left."""
+        """Send what earlier processes left."""
         self._rota.offer(self._store.banks_with_records(DUE))
 
     def close(self) -> None:
-        """Break off the attempts under way, which then do not count; the next opening goes on with them and the rest."""
+        """Abort running attempts, which then do not count; the next opening continues with them and the rest."""
         self._closing = True
         self._sender.close()
         self._rota.close(CLOSING_SECONDS)
@@ -127,7 +127,7 @@ class Outbox:
         return Turn.MORE
 
     def _claim(self, bank: str) -> tuple[Webhook, WebhookDelivery] | Turn | float:
-        """A delivery that is due, kept for this process; the seconds to wait when all that is left is due later."""
+        """Return a due delivery, claimed for this process, or the seconds to wait if all are due later."""
         now = self._clock()
         with self._store.transaction(bank) as tx:
             due = pending_deliveries(tx)
@@ -157,7 +157,7 @@ class Outbox:
 
 
 def concluded(delivery: WebhookDelivery, sent: Sent, now: datetime) -> WebhookDelivery:
-    """A delivery after an attempt: arrived, to be tried again later, or failed."""
+    """Return a delivery after an attempt: completed, to be retried, or failed."""
     error = sent.error
     if error is None and not sent.is_accepted:
         error = f"the other side answered {sent.status}"
@@ -173,18 +173,18 @@ def concluded(delivery: WebhookDelivery, sent: Sent, now: datetime) -> WebhookDe
 
 
 def given_back(delivery: WebhookDelivery) -> WebhookDelivery:
-    """A delivery as if its last attempt had not begun."""
+    """Return a delivery as if its last attempt had not begun."""
     return replace(delivery, attempts=delivery.attempts - 1, claimed_until=None)
 
 
 def pending_deliveries(rows: ReadRecords) -> list[WebhookDelivery]:
-    """The deliveries that have not ended, oldest first."""
+    """Return the deliveries that have not ended, oldest first."""
     marks = [record.id for record in rows.records(DUE)]
     return [read_delivery(record) for record in rows.records(DELIVERY, marks)] if marks else []
 
 
 def scrub_deliveries(tx: Records, document_ids: Collection[str]) -> bool:
-    """Take the names and tags of erased documents out of what is still to be sent; says whether there were any."""
+    """Remove names and tags of erased documents from pending deliveries; return whether there were any."""
     scrubbed: list[WebhookDelivery] = []
     for delivery in pending_deliveries(tx):
         payload = dict(delivery.payload or {})
@@ -207,7 +207,7 @@ def _put(tx: Records, delivery: WebhookDelivery) -> None:
 
 
 def _prune(tx: Records) -> None:
-    """Delete the oldest deliveries that have ended, above the number that is kept."""
+    """Delete the oldest ended deliveries above the number to keep."""
     records: Sequence[WebhookDelivery] = [read_delivery(record) for record in tx.records(DELIVERY)]
     ended = [one.id for one in records if one.status != "pending"]
     if len(ended) > KEPT:

@@ -1,4 +1,4 @@
-"""How background work is stored: small records beside the memory of the bank that it belongs to.
+"""Storage of background work: small records of the bank that it belongs to.
 
 kind         id                      what
 job          <operation>             the operation, with the range of its unfinished steps; stays when it has ended
@@ -32,7 +32,7 @@ _OPERATION_FIELDS = ("kind", "status", "done", "total", "error", "result", "docu
 _PLACE_FIELDS = ("digest", "steps", "next_step", "partial")
 
 Body = Mapping[str, object]
-"""What a step has to do, as a JSON object. Texts of documents are in its list `items`, each with its `document_id`."""
+"""A step's input as a JSON object. Texts of documents are in its list `items`, each with its `document_id`."""
 T = TypeVar("T")
 
 
@@ -43,7 +43,7 @@ class ReadRecords(Protocol):
 
 
 class Records(ReadRecords, Protocol):
-    """The same for writing; a transaction is one."""
+    """Writable records; a transaction is one."""
 
     def put_records(self, records: Sequence[Record]) -> None: ...
 
@@ -64,7 +64,7 @@ class SharedRecords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredOperation:
-    """An operation and where its steps are."""
+    """An operation and the range of its steps."""
 
     operation: Operation
     """`done` counts whole steps."""
@@ -73,25 +73,23 @@ class StoredOperation:
     steps: int
     next_step: int = 0
     partial: int = 0
-    """How much of the next step is done, as far as the process that does it has told."""
+    """Progress of the next step, as far as its process has reported it."""
 
     @property
     def visible(self) -> Operation:
-        """The operation as users see it."""
+        """Return the operation as users see it."""
         return replace(self.operation, done=self.operation.done + self.partial)
 
     @property
     def unfinished_steps(self) -> list[str]:
-        """Ids of the steps that are still to be done, in order."""
+        """Return the ids of the steps that are left, in order."""
         return [self.step_id(number) for number in range(self.next_step, self.steps)]
 
     def step_id(self, number: int) -> str:
-        """The id of a step."""
         return f"{self.operation.id}/{number:08d}"
 
 
 def read_operation(record: Record) -> StoredOperation:
-    """An operation from its record."""
     body: dict[str, Any] = {**record.body, "status": OperationStatus(str(record.body["status"]))}
     operation = Operation(
         id=record.id,
@@ -105,7 +103,6 @@ def read_operation(record: Record) -> StoredOperation:
 
 
 def find_operation(rows: ReadRecords, operation_id: str) -> StoredOperation | None:
-    """The operation of an id."""
     return next((read_operation(record) for record in rows.records(JOB, [operation_id])), None)
 
 
@@ -133,7 +130,7 @@ def put_operation(rows: Records, stored: StoredOperation) -> None:
 
 
 def find_waiting(rows: ReadRecords, kind: str, digest: str, running: str | None) -> StoredOperation | None:
-    """An operation of the same work that waits for its turn; `running` is the one that has it."""
+    """Return a waiting operation of the same work; `running` is the one that is being done."""
     for place in rows.records(QUEUED):
         stored = find_operation(rows, place.id)
         if stored is None or place.id == running or stored.operation.status is not OperationStatus.PENDING:
@@ -165,7 +162,7 @@ class PlannedStep:
 
     body: Body
     count: int = 1
-    """How much of the operation's total it is."""
+    """Its share of the operation's total."""
 
 
 def submit_steps(rows: Records, operation: Operation, digest: str, steps: Sequence[PlannedStep]) -> None:
@@ -187,18 +184,16 @@ def submit_steps(rows: Records, operation: Operation, digest: str, steps: Sequen
 
 
 def read_step(record: Record) -> PlannedStep:
-    """A step from its record."""
     body: Mapping[str, Any] = record.body
     return PlannedStep(body["body"], body["count"])
 
 
 def find_step(rows: ReadRecords, step_id: str) -> PlannedStep | None:
-    """The step of an id."""
     return next((read_step(record) for record in rows.records(STEP, [step_id])), None)
 
 
 def batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of up to `size` values."""
+    """Yield lists of up to `size` values."""
     rest = iter(values)
     while batch := list(islice(rest, size)):
         yield batch
@@ -208,9 +203,9 @@ def batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def leased_to_other(rows: ReadRecords, owner: str, now: datetime, length: timedelta) -> bool:
-    """Whether another process has the bank's lease.
+    """Return whether another process has the bank's lease.
 
-    A lease that ends later than a new one would was made by a clock that has been set back: it counts as expired.
+    A lease that ends later than a new one would was made before the clock was set back: it counts as expired.
     """
     return any(
         lease.body["owner"] != owner and timedelta(0) < _expires_at(lease) - now <= length
@@ -219,7 +214,7 @@ def leased_to_other(rows: ReadRecords, owner: str, now: datetime, length: timede
 
 
 def take_lease(rows: Records, bank: str, owner: str, now: datetime, length: timedelta) -> bool:
-    """Make the bank's lease the owner's for at least half of its length; False when another process has it."""
+    """Give the owner the bank's lease for at least half of its length; return False if another process has it."""
     if leased_to_other(rows, owner, now, length):
         return False
     leases = rows.records(LEASE, [LEASE])
@@ -232,7 +227,7 @@ def take_lease(rows: Records, bank: str, owner: str, now: datetime, length: time
 
 
 def has_lease(rows: ReadRecords, owner: str) -> bool:
-    """Whether nobody took over the owner's lease, expired or not."""
+    """Return whether the owner still has the lease, expired or not."""
     return any(lease.body["owner"] == owner for lease in rows.records(LEASE, [LEASE]))
 
 
@@ -254,9 +249,9 @@ def _expires_at(lease: Record) -> datetime:
 
 
 def scrub(tx: Records, document_ids: Collection[str]) -> bool:
-    """Take erased documents out of the bank's background work: their ids, and what was still to be stored of them.
+    """Remove erased documents from the bank's background work: their ids, and what was still to be stored of them.
 
-    Operations that have ended lose the digest of their content, from which a short text could be guessed. A step that is under way meanwhile is rolled back and done again without them. Returns whether there was any.
+    A step that is under way meanwhile is rolled back and repeated without them. Return whether there was any.
     """
     erased = frozenset(document_ids)
     scrubbed_any = False
@@ -279,7 +274,7 @@ def scrub(tx: Records, document_ids: Collection[str]) -> bool:
 
 
 def _scrub_steps(tx: Records, ids: Sequence[str], erased: frozenset[str]) -> bool:
-    """Take the items of erased documents out of steps; their count stays, so that the operation's total is reached."""
+    """Remove the items of erased documents from steps; their count stays, so that the operation's total is reached."""
     touched = False
     for batch in batches(ids, STEPS_AT_ONCE):
         changed: list[Record] = []

@@ -1,4 +1,4 @@
-"""Refinement in the background: a language model words stored turns anew, a batch of chunks per step and transaction."""
+"""Refinement in the background: a language model rewords stored turns, a batch of chunks per step and transaction."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from perdure.retain.rewrite import (
 
 REFINE = "refine"
 STEP_CHARACTERS = 18_000
-"""Characters of turns per step, and at most per call: about 4,500 tokens, of which an answer fits in `REPLY_TOKENS`."""
+"""Characters of turns per step, and at most per call: about 4,500 tokens, whose answer fits in `REPLY_TOKENS`."""
 REPLY_TOKENS = 8_192
 
 
 class RefineJob:
-    """Rewrites what rules drew from chunks that no model has worded yet."""
+    """Rewrites what rules extracted from chunks that no model has worded yet."""
 
     name = REFINE
 
@@ -39,7 +39,7 @@ class RefineJob:
         self._components, self._local, self._after = components, local, after
 
     def plan(self, bank: str) -> JobPlan:
-        """The chunks that are to be worded, in steps; raises InvalidInput where no model is set."""
+        """Plan steps over the chunks to reword; raise `InvalidInput` if no model is set."""
         if self._components.llm is None:
             raise InvalidInput("llm", "a language model, which refine asks")
         with self._components.store.reading(bank) as reading:
@@ -60,9 +60,9 @@ class RefineJob:
         )
 
     def run_step(self, step: Step) -> Mapping[str, object]:
-        """Word a batch; turns on which the model fails keep their facts, and the next refinement tries them again.
+        """Reword a batch; turns on which the model fails keep their facts, and the next refinement retries them.
 
-        Where it fails on all of them, the operation fails; a retry goes on from here.
+        If it fails on all of them, the operation fails, and a retry continues here.
         """
         body: Mapping[str, Any] = step.body
         components, caller = self._components, self._components.llm
@@ -94,7 +94,7 @@ class RefineJob:
 
 
 def batch_chunks(chunks: Sequence[Chunk], limit: int) -> Iterator[list[Chunk]]:
-    """Chunks in order, together up to so many characters."""
+    """Yield chunks in order, in batches of at most `limit` characters."""
     batch: list[Chunk] = []
     characters = 0
     for chunk in chunks:

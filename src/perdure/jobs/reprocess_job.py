@@ -1,4 +1,4 @@
-"""Reading a stored document anew, with the extractor and the models of today."""
+"""Reprocessing: extracting the facts of a stored document again."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def reprocess_job(
 
 
 def document_items(reading: Reading, document_id: str) -> list[Item]:
-    """The turns of a stored document, as items that retain would take; NotFound when there is none.
+    """Return the turns of a stored document as items for retain; raise `NotFound` if there is none.
 
-    What an item may say beside its text is kept with facts: the strictest of the document's facts holds for all of them.
+    Other fields of items are stored with facts: the strictest of the document's facts applies to all of them.
     """
     stored = reading.documents([document_id])
     if not stored:
@@ -73,10 +73,10 @@ def _items(document: Document, chunk: Chunk, facts: list[Fact]) -> Iterator[Item
 
 
 def reprocess_document(components: RetainComponents, bank: str, document_id: str) -> RetainResult:
-    """Draw a document's facts anew: those that are drawn again stay, the others are retired.
+    """Extract a document's facts again: those that are found again stay, the others are retired.
 
-    The document is marked as one whose facts are not all there, which a retain reads from its beginning. A crash leaves the
-    mark, and the next retain of the document does the same.
+    The document is marked as unfinished, which makes retain read it from its beginning. After a crash, the next retain of the
+    document does the same.
     """
     with components.store.reading(bank) as reading:
         items = document_items(reading, document_id)

@@ -1,4 +1,4 @@
-"""Retain in the background: items are kept as steps of a few items each, dated when they were submitted."""
+"""Retain in the background: items are stored as steps of a few items each, dated when they were submitted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from perdure.retain.request import RetainRequest
 
 ITEMS_PER_STEP = 32
 CHARACTERS_PER_STEP = 500_000
-"""A step is full when it has this much text, however few its items are."""
+"""A step with this much text is full, however few its items are."""
 
 _DEFAULTS = {
     field.name: field.default if field.default_factory is MISSING else field.default_factory()
@@ -31,7 +31,7 @@ _TIMES = ("timestamp", "expires_at", "valid_from", "valid_to")
 
 
 class RetainJob:
-    """Stores submitted items, a step per transaction."""
+    """Retains submitted items, a step per transaction."""
 
     name = "retain"
 
@@ -45,7 +45,7 @@ class RetainJob:
         """Called in the transaction of each step, with the operation's id."""
 
     def plan(self, request: RetainRequest, now: datetime, key: str | None = None) -> JobPlan:
-        """The request as submitted now, which is the time of items that have none; `key` is the bank's for ids."""
+        """Plan a request; the time of items that have none is now."""
         documents = {item.document_id for item in request.items}
         return JobPlan(
             kind=self.name,
@@ -72,7 +72,7 @@ class RetainJob:
 
 
 def _told(receipt: CommitReceipt) -> dict[str, object]:
-    """What a step did; turns that were read without the language model are counted, and the last reason is named."""
+    """Return the result of a step, with the number of turns that were read without the language model and the last reason."""
     told: dict[str, object] = {"facts": len(receipt.inserted)}
     if receipt.fell_back:
         told["fell_back_turns"] = sum(one.turns for one in receipt.fell_back)
@@ -81,9 +81,9 @@ def _told(receipt: CommitReceipt) -> dict[str, object]:
 
 
 def plan_steps(request: RetainRequest, now: datetime, key: str) -> Iterator[PlannedStep]:
-    """Steps of items, document by document; every item gets the document and the time that it would have now.
+    """Yield steps of items, document by document; every item gets the document and the time that it would have now.
 
-    A document of which an earlier step holds a part is added to.
+    A document that began in an earlier step is appended to.
     """
     step: list[dict[str, object]] = []
     step_mode = request.mode
@@ -113,7 +113,7 @@ def _planned(items: Sequence[Mapping[str, object]], mode: UpdateMode) -> Planned
 
 
 def request_digest(request: RetainRequest) -> str:
-    """Equal for equal requests, whenever they are submitted."""
+    """Return a digest that is equal for equal requests, whenever they are submitted."""
     digest = blake2b(request.mode.value.encode(), digest_size=16)
     for item in request.items:
         digest.update(b"\n" + json.dumps(encode_item(item), sort_keys=True).encode())
@@ -121,7 +121,7 @@ def request_digest(request: RetainRequest) -> str:
 
 
 def encode_item(item: Item) -> dict[str, object]:
-    """An item's fields that are not as by default, as a JSON object."""
+    """Return the fields of an item that differ from the defaults, as a JSON object."""
     encoded: dict[str, object] = {}
     for name, default in _DEFAULTS.items():
         value = getattr(item, name)
@@ -142,7 +142,6 @@ def encode_item(item: Item) -> dict[str, object]:
 
 
 def decode_item(encoded: Mapping[str, Any]) -> Item:
-    """An item from its JSON object."""
     values = dict(encoded)
     for name in _TIMES:
         if name in values:

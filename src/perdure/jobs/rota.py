@@ -1,4 +1,4 @@
-"""Turns: worker threads that take the banks with work round robin, one step per turn."""
+"""Round-robin scheduling: worker threads that take banks with work in turn, one step at a time."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from enum import Enum
 
 
 class Turn(Enum):
-    """What a bank's turn led to."""
+    """The outcome of a bank's turn."""
 
     MORE = "more"
     """The bank waits for its next turn."""
     LATER = "later"
-    """Nothing can be done at present: it is looked at again after a while."""
+    """Nothing can be done now: the bank is retried after a while."""
     IDLE = "idle"
     """There is nothing to do."""
 
 
 class Rota:
-    """Calls `take_turn` for each bank that is offered, never twice at once for one bank. Its threads start when needed.
+    """Calls `take_turn` for each offered bank, never twice at once for one bank. Its threads start when needed.
 
-    A turn that led to a number is looked at again after so many seconds.
+    A turn that returns a number is repeated after that many seconds.
     """
 
     def __init__(self, take_turn: Callable[[str], Turn | float], *, threads: int, look_again: float) -> None:
@@ -40,7 +40,7 @@ class Rota:
         self._closing = False
 
     def offer(self, banks: Iterable[str]) -> None:
-        """Let banks wait for a turn."""
+        """Queue banks for a turn."""
         with self._lock:
             for bank in banks:
                 self._waiting.setdefault(bank)
@@ -54,7 +54,7 @@ class Rota:
             self._due.notify_all()
 
     def close(self, timeout: float | None = None) -> None:
-        """Let the turns at hand end, waiting so many seconds at most, and take no more."""
+        """Let running turns end, waiting at most `timeout` seconds, and start no more."""
         with self._lock:
             self._closing = True
             self._due.notify_all()
@@ -63,23 +63,23 @@ class Rota:
 
     @property
     def events(self) -> int:
-        """Grows with every turn that ended and everything that was announced."""
+        """Return a counter that grows with every ended turn and every announcement."""
         with self._lock:
             return self._events
 
     def announce(self) -> None:
-        """Wake those who wait for news."""
+        """Wake waiters."""
         with self._lock:
             self._events += 1
             self._news.notify_all()
 
     def wait_for_news(self, events: int, timeout: float) -> None:
-        """Block until there are more events than these."""
+        """Block until the counter exceeds `events`."""
         with self._lock:
             self._news.wait_for(lambda: self._events > events, timeout)
 
     def has(self, bank: str) -> bool:
-        """Whether the bank has a turn, or waits for one."""
+        """Return whether the bank has a turn, or waits for one."""
         with self._lock:
             return bank in self._waiting or bank in self._active
 
@@ -98,7 +98,7 @@ class Rota:
             self.announce()
 
     def _next_bank(self) -> str | None:
-        """Wait for a bank whose turn it is; None when the rota closes."""
+        """Wait for the next bank; return None when the rota closes."""
         with self._lock:
             while not self._closing:
                 now = time.monotonic()

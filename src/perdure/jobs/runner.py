@@ -1,8 +1,8 @@
-"""The one runner of background work: everything that runs later runs here.
+"""The runner of all background work.
 
-An operation is a list of steps. Each step is done and recorded in one transaction, so a step that a crash cut off is done
-again as if it had never begun, and none is done twice. Per bank one process at a time does the steps: the one that holds the
-bank's lease, which a step checks in the transaction that it commits.
+An operation is a list of steps. Each step is done and recorded in one transaction, so a step that a crash interrupted is done
+again as if it had never begun, and none is done twice. Per bank one process at a time does the steps: the one with the bank's
+lease, which a step checks in the transaction that it commits.
 """
 
 from __future__ import annotations
@@ -53,24 +53,24 @@ from perdure.ports.store import Store
 log = logging.getLogger(__name__)
 
 LEASE_LENGTH = timedelta(seconds=60)
-"""A process that has not renewed its lease for so long is taken for dead. Renewed when half of it is over."""
+"""A process that has not renewed its lease for so long is considered dead. Renewed after half of it."""
 LOOK_AGAIN = 5.0
-"""Seconds until a bank is looked at again that another process has the lease of, or whose step has to wait."""
+"""Seconds until a bank is retried whose lease another process has, or whose step has to wait."""
 SHORTEST_PARKING, LONGEST_PARKING = 0.05, 60.0
 """Seconds between looks at a bank whose work is parked; clocks are set, so none is trusted for longer."""
 POLL = 0.2
-"""Seconds between looks of somebody who waits for work of another process."""
+"""Seconds between checks while waiting for work of another process."""
 
 
 class StepRevoked(Exception):
-    """The step is no longer this process's to do, or not as it was read: its transaction is rolled back."""
+    """The step no longer belongs to this process, or has changed: its transaction is rolled back."""
 
 
 class JobRunner:
-    """Submits operations and carries them out on threads of its own, which are started when first needed.
+    """Submits operations and carries them out on threads that start when first needed.
 
-    Between banks one step at a time by turns, within a bank in the order of submission. Work without a bank (bank "")
-    stands in shared records. Every method is safe to call from any thread.
+    Banks take turns with one step each; within a bank the order is that of submission. Work without a bank (bank "") is in shared
+    records. Every method is thread-safe.
     """
 
     def __init__(
@@ -109,12 +109,11 @@ class JobRunner:
         reuse: bool = False,
         not_before: datetime | None = None,
     ) -> Operation:
-        """Keep the work durably, to be carried out whatever happens.
+        """Store the work durably, so that it is carried out even after a crash.
 
-        The same id with the same content is the same operation, with other content a Conflict. With `again` an
-        operation of that id that has ended is done anew. With `reuse` an operation of equal work that waits for its
-        turn is returned instead of a second one. `not_before` parks the work until then; equal work that is submitted
-        meanwhile with `reuse` folds into it, and without `not_before` releases it.
+        The same id with the same content is the same operation, with other content a `Conflict`. With `again` an ended operation of
+        that id is done anew. With `reuse` a waiting operation of equal work is returned instead of a second one. `not_before` parks
+        the work until then; equal work submitted meanwhile with `reuse` folds into it, and without `not_before` releases it.
         """
         now = self._submission_time()
         operation = Operation(
@@ -144,17 +143,17 @@ class JobRunner:
         return operation
 
     def get(self, bank: str, operation_id: str) -> Operation:
-        """The operation as it stands."""
+        """Return the current state of the operation."""
         with self._rows(bank) as rows:
             return self._with_progress(self._require(rows, operation_id))
 
     def list(self, bank: str) -> Sequence[Operation]:
-        """All operations of the bank, oldest first."""
+        """Return all operations of the bank, oldest first."""
         with self._rows(bank) as rows:
             return [self._with_progress(read_operation(record)) for record in rows.records(JOB)]
 
     def unfinished_steps(self, bank: str, operation_id: str) -> Sequence[Body]:
-        """What is still to be done of an operation, in order."""
+        """Return the steps of an operation that are left, in order."""
         with self._rows(bank) as rows:
             ids = self._require(rows, operation_id).unfinished_steps
             return [
@@ -185,7 +184,7 @@ class JobRunner:
         return cancelled.visible
 
     def retry(self, bank: str, operation_id: str) -> Operation:
-        """Go on with a failed or cancelled operation from its first unfinished step."""
+        """Continue a failed or cancelled operation from its first unfinished step."""
         with self._transaction(bank) as tx:
             stored = self._require(tx, operation_id)
             status = stored.operation.status
@@ -197,7 +196,7 @@ class JobRunner:
         return revived.visible
 
     def delete(self, bank: str, operation_id: str) -> None:
-        """Drop an operation that has ended, with the steps that it left undone."""
+        """Delete an ended operation with its unfinished steps."""
         with self._transaction(bank) as tx:
             stored = self._require(tx, operation_id)
             if not stored.operation.finished:
@@ -206,32 +205,32 @@ class JobRunner:
             delete_operation(tx, stored)
 
     def register(self, kind: JobKind) -> None:
-        """Add a kind of work; what earlier processes left of it is taken up."""
+        """Add a kind of work, and resume what earlier processes left of it."""
         self._kinds[kind.name] = kind
         self._rota.offer(self._banks_with(QUEUED))
 
     def add(self, name: str, run: Callable[[str, str, Body], Mapping[str, object]]) -> None:
-        """Add a kind of work that is one step around a function of bank, operation id and submitted body."""
+        """Add a kind of work that is one call of a function of bank, operation id and submitted body."""
         self.register(SingleStepJob(name, lambda step: run(step.bank, step.operation_id, step.body)))
 
     def start(self, bank: str, name: str, body: Body) -> Operation:
-        """Keep work durably whose kind was registered by `add`."""
+        """Submit work of a kind registered by `add`."""
         kind = self._kinds[name]
         assert isinstance(kind, SingleStepJob)
         return self.submit(bank, kind.plan(body))
 
     def resume(self) -> int:
-        """Take up the work that earlier processes left unfinished; returns how many banks have some."""
+        """Resume the work that earlier processes left unfinished; return the number of banks with some."""
         banks = self._banks_with(QUEUED)
         self._rota.offer(banks)
         return len(banks)
 
     def interrupt(self) -> None:
-        """Call off the steps at hand, for a process that must end soon; the next opening does them anew."""
+        """Cancel running steps in a process that must end soon; the next opening repeats them."""
         self._work.stop("the process ends")
 
     def close(self) -> None:
-        """Finish the steps at hand and give back the leases; the next opening goes on with the rest."""
+        """Finish running steps and release the leases; the next opening continues with the rest."""
         self._rota.close()
         for bank in sorted(self._leased):
             try:
@@ -264,7 +263,7 @@ class JobRunner:
         return find_waiting(tx, plan.kind, plan.digest, None if step is None else step.operation_id)
 
     def _fold_into(self, tx: Records, waiting: StoredOperation, not_before: datetime | None) -> Operation:
-        """Let work that waits stand for equal work; what may begin at once releases what is parked."""
+        """Let waiting work stand for equal work; what may begin at once releases what is parked."""
         operation = waiting.operation
         if not_before is None and operation.next_retry_at is not None:
             operation = replace(operation, next_retry_at=None, updated_at=self._clock())
@@ -274,14 +273,14 @@ class JobRunner:
     def _change(
         self, tx: Records, stored: StoredOperation, status: OperationStatus, error: str | None = None
     ) -> StoredOperation:
-        """Give an operation another status outside of a step."""
+        """Change the status of an operation outside of a step."""
         operation = replace(stored.operation, status=status, error=error, updated_at=self._clock())
         changed = replace(stored, operation=operation, partial=0)
         put_operation(tx, changed)
         return changed
 
     def _submission_time(self) -> datetime:
-        """The present, later than that of any submission before: queues are ordered by it."""
+        """Return the present, later than any earlier submission: queues are ordered by it."""
         with self._submission_lock:
             now = self._clock()
             if self._last_submission is not None:
@@ -290,7 +289,7 @@ class JobRunner:
             return now
 
     def _with_progress(self, stored: StoredOperation) -> Operation:
-        """The operation, with the progress of its step if that runs here."""
+        """Return the operation, with the progress of its step if that runs here."""
         step = self._running.get(stored.operation.bank)
         if step is None or step.operation_id != stored.operation.id or stored.operation.finished:
             return stored.visible
@@ -317,7 +316,7 @@ class JobRunner:
         return Turn.MORE
 
     def _next_step(self, bank: str) -> Step | Turn | float:
-        """The first step of the bank's queue, if its lease can be had; a number of seconds when all that is left is parked."""
+        """Return the first step of the bank's queue if its lease can be taken, or the seconds to wait if all work is parked."""
         with self._rows(bank) as rows:
             if leased_to_other(rows, self._owner, self._clock(), self._lease):
                 return Turn.LATER
@@ -348,9 +347,9 @@ class JobRunner:
         return Turn.IDLE
 
     def _first_step(self, tx: Records, bank: str, operation_id: str) -> Step | datetime | None:
-        """The first unfinished step of an operation; None if there is none, or its kind is not done in this process.
+        """Return the first unfinished step of an operation; None if there is none, or its kind is unknown in this process.
 
-        Of a parked operation the moment at which it may begin.
+        For a parked operation, return the moment at which it may begin.
         """
         stored = find_operation(tx, operation_id)
         if stored is None or stored.operation.kind not in self._kinds:
@@ -380,7 +379,7 @@ class JobRunner:
     # Steps
 
     def _check_step(self, tx: Records, step: Step) -> StoredOperation:
-        """The step's operation; StepRevoked unless the step is this process's and still as it was read."""
+        """Return the step's operation; raise `StepRevoked` unless the step still belongs to this process and is unchanged."""
         stored = find_operation(tx, step.operation_id)
         planned = find_step(tx, step.id)
         if stored is None or planned is None or planned.body != step.body or not has_lease(tx, self._owner):
@@ -423,7 +422,7 @@ class JobRunner:
         take_lease(tx, step.bank, self._owner, self._clock(), self._lease)
 
     def _record_error(self, bank: str, step: Step | None, error: Exception) -> Turn:
-        """End the operation whose step failed; what only has to wait is tried again later."""
+        """End the operation whose step failed, or schedule a retry."""
         if isinstance(error, StepRevoked):
             return Turn.MORE
         if isinstance(error, Cancelled):
@@ -469,7 +468,7 @@ class JobRunner:
             thread.join()
 
     def _renew(self, step: Step) -> None:
-        """Renew the lease, and tell other processes how far the step is."""
+        """Renew the lease, and publish the step's progress."""
         with self._transaction(step.bank) as tx:
             stored = self._check_step(tx, step)
             take_lease(tx, step.bank, self._owner, self._clock(), self._lease)
@@ -478,14 +477,14 @@ class JobRunner:
 
 
 def _with_partial(stored: StoredOperation, step: Step) -> StoredOperation:
-    """An operation whose step is under way."""
+    """Return an operation with the progress of its running step."""
     partial = 0 if step.progress is None else int(step.count * min(1.0, max(0.0, step.progress())))
     operation = replace(stored.operation, status=OperationStatus.PROCESSING)
     return replace(stored, operation=operation, partial=partial)
 
 
 def _merged(earlier: Mapping[str, object], result: Mapping[str, object]) -> dict[str, object]:
-    """Results of two steps: numbers are added, other values replaced."""
+    """Merge the results of two steps: numbers are added, other values replaced."""
     merged = dict(earlier)
     for name, value in result.items():
         before = merged.get(name)

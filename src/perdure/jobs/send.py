@@ -1,4 +1,4 @@
-"""Sending an event over HTTP: the host's addresses are looked up once, refused when private, and the one that was checked is used."""
+"""Sending an event over HTTP. The host is resolved once, private addresses are refused, and the checked address is used."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from perdure.domain.webhook import Webhook, WebhookDelivery
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str, int], Sequence[str]]
-"""(host, port) -> its addresses as text; OSError when it has none."""
+"""(host, port) -> its addresses as text; raises `OSError` if it has none."""
 
 
 class AddressRefused(Exception):
-    """The host stands for an address that must not be asked."""
+    """The host resolves to an address that must not be contacted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What came of an attempt: a status of the other side, or why there is none."""
+    """The outcome of an attempt: the status of the response, or why there is none."""
 
     status: int | None = None
     error: str | None = None
     refused: bool = False
-    """Whether another attempt would be in vain."""
+    """Whether a retry would be pointless."""
 
     @property
     def is_accepted(self) -> bool:
@@ -41,16 +41,16 @@ class Sent:
 
 
 def look_up(host: str, port: int) -> list[str]:
-    """The addresses of a host, as the system knows them."""
+    """Return the addresses of a host, as the system resolves it."""
     return list(
         dict.fromkeys(str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
     )
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address belongs to the internet: not this machine, its network, a carrier's, or a reserved one.
+    """Return whether an address belongs to the internet: not this machine, its network, a carrier's, or a reserved one.
 
-    An IPv6 address that stands for an IPv4 one (mapped, 6to4, Teredo, NAT64) is judged by that too.
+    An IPv6 address that represents an IPv4 one (mapped, 6to4, Teredo, NAT64) is judged by that too.
     """
     if isinstance(address, ipaddress.IPv6Address):
         inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
@@ -66,7 +66,7 @@ def is_public(address: Address) -> bool:
 
 
 def pinned_address(url: str, *, allow_private: bool, resolve: Resolve = look_up) -> str:
-    """The address to connect to; AddressRefused when one of the host's is not public, OSError when it has none."""
+    """Return the address to connect to; raise `AddressRefused` if one of the host's is not public, `OSError` if it has none."""
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     addresses = resolve(parts.hostname or "", port)
@@ -80,12 +80,12 @@ def pinned_address(url: str, *, allow_private: bool, resolve: Resolve = look_up)
 
 
 def signature(secret: str, body: bytes) -> str:
-    """`sha256=` and the HMAC-SHA256 of the body, in hexadecimal."""
+    """Return `sha256=` and the HMAC-SHA256 of the body, in hexadecimal."""
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 class HttpSender:
-    """Sends deliveries. Redirects are answers like others, and never followed."""
+    """Sends deliveries. Redirects are never followed."""
 
     def __init__(self, *, allow_private: bool = False, resolve: Resolve = look_up) -> None:
         self._allow_private, self._resolve = allow_private, resolve
@@ -94,7 +94,7 @@ class HttpSender:
         self._closed = False
 
     def close(self) -> None:
-        """End the attempts under way, and make no more."""
+        """Abort running attempts, and make no more."""
         with self._lock:
             self._closed = True
             connections = list(self._connections)
@@ -102,12 +102,12 @@ class HttpSender:
             connection.abort()
 
     def check(self, url: str) -> None:
-        """Raise AddressRefused when the host is known and private; one that cannot be looked up now is seen when it is sent to."""
+        """Raise `AddressRefused` if the host is known and private; one that cannot be resolved now is checked again when sending."""
         with suppress(OSError):
             pinned_address(url, allow_private=self._allow_private, resolve=self._resolve)
 
     def send(self, webhook: Webhook, delivery: WebhookDelivery) -> Sent:
-        """One attempt, within the webhook's time."""
+        """Make one attempt, within the webhook's time-out."""
         body = json.dumps(delivery.payload, ensure_ascii=False, separators=(",", ":")).encode()
         headers = {
             **webhook.http.headers,
@@ -153,7 +153,7 @@ class HttpSender:
 
 
 class _PinnedConnection(http.client.HTTPConnection):
-    """A connection to one address under the name of its host, which TLS checks."""
+    """A connection to one address under the name of its host, which TLS verifies."""
 
     def __init__(self, host: str, port: int, address: str, seconds: float, is_tls: bool) -> None:
         self.default_port = 443 if is_tls else 80
@@ -169,7 +169,7 @@ class _PinnedConnection(http.client.HTTPConnection):
             raise TimeoutError("no answer in time")
 
     def abort(self) -> None:
-        """End the attempt from another thread."""
+        """Abort the attempt from another thread."""
         self._aborted = True
         if self.sock is not None:
             with suppress(OSError):

@@ -1,1 +1,1 @@
-"""Asking language models: what every call obeys, the prompts, and what calls cost."""
+"""Calls of language models: rules for every call, prompts, and costs."""

@@ -1,11 +1,17 @@
-"""Reading the JSON of a model's answer: whole, wrapped in prose, or cut."""
+"""Parsing the JSON of a model's answer: complete, wrapped in prose, or cut."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
+from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
+
+from perdure.ports.llm import JsonSchema
 
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 _DECODER = json.JSONDecoder()
@@ -13,7 +19,7 @@ _WHITE = re.compile(r"\s*")
 
 
 def read_json(text: str) -> object:
-    """The one JSON value of an answer, also out of a code fence or from among words; ValueError where there is none."""
+    """Return the JSON value of an answer, also from a code fence or from among words; raise ValueError if there is none."""
     candidates = [text, *(match.group(1) for match in _FENCED.finditer(text))]
     for candidate in candidates:
         try:
@@ -31,7 +37,7 @@ def read_json(text: str) -> object:
 
 
 def close_brackets(text: str) -> str | None:
-    """An answer with the brackets that it lacks at its end; None where anything else is missing, as after a half-written item."""
+    """Return an answer with missing closing brackets added; None if anything else is missing, as after a half-written item."""
     start = _start(text)
     body = text[start:].rstrip() if start >= 0 else ""
     if not body.endswith(("}", "]")):
@@ -52,7 +58,7 @@ def close_brackets(text: str) -> str | None:
 
 
 def is_truncated(text: str) -> bool:
-    """Whether an answer is the beginning of JSON, and nothing is wrong with it but that its end is missing."""
+    """Return whether an answer is valid JSON except that its end is missing."""
     start = _start(text)
     if start < 0:
         return False
@@ -68,9 +74,9 @@ def is_truncated(text: str) -> bool:
 
 
 def complete_items(text: str, items: str) -> dict[str, object] | None:
-    """The object that a cut answer begins: its complete fields, and of the list `items` the complete items.
+    """Return the complete fields of a cut object, and of its list `items` the complete items.
 
-    None where not one item is complete.
+    None if not one item is complete.
     """
     at = text.find("{")
     if at < 0:
@@ -104,7 +110,7 @@ def complete_items(text: str, items: str) -> dict[str, object] | None:
 
 
 def _elements(text: str, at: int) -> tuple[list[object], int | None]:
-    """The complete elements of a list that begins at `at`, and where the list ends; None when it does not."""
+    """Return the complete elements of the list that begins at `at`, and where the list ends; None if it does not."""
     complete: list[object] = []
     try:
         while text[at := _skip(text, at)] != "]":
@@ -135,3 +141,30 @@ def _start(text: str) -> int:
 def _skip(text: str, at: int) -> int:
     match = _WHITE.match(text, at)
     return at if match is None else match.end()
+
+
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected(Generic[T]):
+    """A structured answer. `read` raises ValueError that says what is wrong, in words that a model can act on."""
+
+    schema: JsonSchema
+    read: Callable[[object], T]
+    items: str = ""
+    """The list in the answer whose complete items are kept if the answer was cut; empty: a cut answer is useless."""
+
+
+def expect(model: type[M], *, items: str = "") -> Expected[M]:
+    """Expect an answer that satisfies a pydantic model."""
+
+    def read(value: object) -> M:
+        try:
+            return model.model_validate(value)
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            raise ValueError(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from error
+
+    return Expected(schema=model.model_json_schema(), read=read, items=items)

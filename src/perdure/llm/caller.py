@@ -1,4 +1,4 @@
-"""Asking a language model: the one way in which the engine does it."""
+"""The engine's calls of language models."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from perdure.errors import (
     LlmRefused,
     Unavailable,
 )
-from perdure.llm.answer import close_brackets, complete_items, is_truncated, read_json
-from perdure.llm.expected import Expected
+from perdure.llm.answer import Expected, close_brackets, complete_items, is_truncated, read_json
 from perdure.llm.failures import FailureMemory, request_digest
 from perdure.llm.ledger import Entry, Estimate, Ledger
 from perdure.llm.limits import Begun, CallRules, MinuteLimiter, back_off
@@ -33,60 +32,59 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Price = Callable[[str, TokenUsage], float | None]
-"""US dollars of a model's tokens; None where they are not known."""
+"""US dollars of a model's tokens; None if they are not known."""
 REPLY_TOKENS = 4096
 LEAST_REPLY = 512
-"""Tokens of the window that must be left for the reply, unless fewer were asked for."""
+"""Tokens of the window that must be left for the reply, unless fewer were requested."""
 MESSAGE_TOKENS = 4
-"""What a message takes beside its text."""
+"""Tokens of a message in addition to its text."""
 GRACE = 10.0
-"""Seconds beyond its time-out after which a call that is still open in the ledger was lost with its process."""
+"""Seconds beyond its time-out after which a call that is still open in the ledger is lost."""
 
 
 def rough_tokens(text: str) -> int:
-    """A token per four characters: where no counter is given."""
+    """Count a token per four characters, as the default counter."""
     return -(-len(text) // 4)
 
 
 class Closeable(Protocol):
-    """What is closed with the caller."""
-
     def close(self) -> None:
         """Release connections."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purpose:
-    """What a call is for."""
+    """The use of a call, with its bank."""
 
     bank: str
     operation: LlmOperation
     prompt: str = ""
     """Name and hash of the prompt, as `Prompt.version` gives them: "extract@3f9c2a1b"."""
     deadline: float | None = None
-    """On the clock of `time.monotonic`; DeadlineExceeded is raised instead of a call that would begin after it."""
+    """On the clock of `time.monotonic`; a call that would begin after it raises `DeadlineExceeded`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructuredReply(Generic[T]):
-    """A structured answer that was read."""
+    """A parsed structured answer."""
 
     value: T
     usage: TokenUsage
     """Of all requests that it took, failed ones included."""
     model: str
     cut: bool = False
-    """Whether the answer was cut and only its complete items are here; what they do not cover must be asked for again, in smaller parts."""
+    """Whether the answer was cut and only its complete items are here; the rest must be asked for again, in smaller parts."""
 
 
 class Caller:
     """Calls the model that is set for an operation.
 
-    Every call: tokens counted before and after, logged also when it fails; limits a minute are waited for, caps a day end in
-    LlmCapReached; transient failures are tried again with back-off and jitter, then by the next model of the chain; a request that was
-    refused or gave an invalid answer is never sent again as it was; an invalid answer is repaired once by a short request.
+    Tokens are counted before and after each call, which is logged even if it fails. Limits per minute are waited for, caps per day
+    raise `LlmCapReached`. Transient failures are retried with back-off and jitter, then by the next model of the chain. A request
+    that was refused or gave an invalid answer is never repeated; an invalid answer is repaired once by a short request.
 
-    Without a ledger nothing is logged, and no cap holds. Never called within a transaction of the store, which would hold up all writers.
+    Without a ledger nothing is logged and no cap applies. Never call it within a transaction of the store, which would block all
+    writers.
     """
 
     def __init__(
@@ -109,31 +107,31 @@ class Caller:
         self._limiter = MinuteLimiter(rules.calls_a_minute, rules.tokens_a_minute)
 
     def serves(self, operation: LlmOperation) -> bool:
-        """Whether a model is set for the operation."""
+        """Return whether a model is set for the operation."""
         return bool(self._models.get(operation))
 
     def window(self, operation: LlmOperation) -> int:
-        """Tokens that a request and its reply may have together: the least of the chain."""
+        """Return the smallest window of the chain: tokens of a request and its reply together."""
         return min(model.window for model in self._models[operation])
 
     def models(self, operation: LlmOperation) -> list[str]:
-        """Names of the operation's models: the one that is asked first, then the fallbacks."""
+        """Return the names of the operation's models: the first choice, then the fallbacks."""
         return [model.name for model in self._models.get(operation, ())]
 
     def calls_tools(self, operation: LlmOperation) -> bool:
-        """Whether tools are worth offering: not to a model that answered such a request in plain words before, as small ones do."""
+        """Return whether to offer tools: not to a model that once answered in plain words instead, as small ones do."""
         return self._models[operation][0].name not in self._without_tools
 
     def note_without_tools(self, model: str) -> None:
-        """A model was offered tools, had to call one, and called none; remembered by the process."""
+        """Remember in this process that a model had to call a tool and called none."""
         self._without_tools.add(model)
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has, as calls are counted before they are sent."""
+        """Return the tokens of a text, as counted before calls."""
         return self._count(text)
 
     def close(self) -> None:
-        """End waits, write what is left of the ledger, and close what was passed in to be closed."""
+        """End waits, write the rest of the ledger, and close what was passed in `closes`."""
         self._closing.set()
         if self._ledger is not None:
             self._ledger.flush()
@@ -148,7 +146,7 @@ class Caller:
         *,
         max_tokens: int = REPLY_TOKENS,
     ) -> StructuredReply[T]:
-        """A structured answer; LlmCut where it was cut and nothing complete is left, LlmInvalid where repair did not help."""
+        """Return a structured answer; raise `LlmCut` if it was cut and nothing complete is left, `LlmInvalid` if repair failed."""
         run = _Run()
         request = LlmRequest(messages=tuple(messages), max_tokens=max_tokens, schema=expected.schema)
         sent = self._send(purpose, self._chain(purpose), request, run)
@@ -169,7 +167,7 @@ class Caller:
         schema: Mapping[str, object] | None = None,
         max_tokens: int = REPLY_TOKENS,
     ) -> LlmReply:
-        """One reply, which may ask for tools; the usage is of all requests that it took."""
+        """Return one reply, which may call tools; the usage is of all requests that it took."""
         run = _Run()
         request = LlmRequest(
             messages=tuple(messages), max_tokens=max_tokens, schema=schema, tools=tuple(tools),
@@ -198,7 +196,7 @@ class Caller:
     def _repair(
         self, purpose: Purpose, sent: _Sent, expected: Expected[T], error: ValueError, run: _Run
     ) -> T:
-        """Ask the model that answered to mend its answer: once, without the messages that led to it."""
+        """Ask the model that answered to repair its answer: once, without the messages that led to it."""
         reply = sent.reply
         if not reply.text.strip():
             raise LlmInvalid(f"{reply.model}: the answer is empty") from error
@@ -234,7 +232,7 @@ class Caller:
         return chain
 
     def _send(self, purpose: Purpose, chain: Sequence[Llm], request: LlmRequest, run: _Run) -> _Sent:
-        """The reply of the first model of the chain that gives one; else the last model's error."""
+        """Return the reply of the first model of the chain that gives one; else raise the last model's error."""
         failure: LlmError | None = None
         for model in chain:
             try:
@@ -247,7 +245,7 @@ class Caller:
         raise failure
 
     def _ask(self, purpose: Purpose, model: Llm, request: LlmRequest, run: _Run, *, alone: bool) -> _Sent:
-        """The reply of one model, which is tried again while its failures may pass and time is left."""
+        """Return the reply of one model, with retries while its failures are transient and time is left."""
         counted = self._counted(request)
         room = model.window - counted
         if room < min(request.max_tokens, LEAST_REPLY):
@@ -280,7 +278,7 @@ class Caller:
         raise AssertionError("unreachable")
 
     def _call(self, purpose: Purpose, model: Llm, request: LlmRequest, counted: int, run: _Run) -> LlmReply:
-        """One request to one model, entered in the ledger however it ends."""
+        """Send one request to one model, and enter it in the ledger however it ends."""
         place = self._wait_for_room(purpose, model, counted + request.max_tokens)
         timeout = self._rules.timeout
         if purpose.deadline is not None:
@@ -315,7 +313,7 @@ class Caller:
                 self._ledger.end(entry, call)
 
     def _wait_for_room(self, purpose: Purpose, model: Llm, tokens: int) -> Begun | None:
-        """Wait until the limits a minute admit the call."""
+        """Wait until the limits per minute admit the call."""
         while True:
             wait, place = self._limiter.begin(model.name, tokens)
             if wait <= 0:
@@ -335,7 +333,7 @@ class Caller:
     # Counting
 
     def _counted(self, request: LlmRequest) -> int:
-        """Tokens of a request before it is sent, by our own counter."""
+        """Count the tokens of a request before it is sent."""
         texts = [message.text for message in request.messages]
         texts += [json.dumps(dict(call.arguments)) for message in request.messages for call in message.calls]
         texts += [f"{tool.name} {tool.description} {json.dumps(tool.parameters)}" for tool in request.tools]
@@ -385,7 +383,7 @@ class Caller:
 
 @dataclass(slots=True)
 class _Run:
-    """What a call of the engine came to so far, over all its requests."""
+    """Accumulated usage of a call of the engine, over all its requests."""
 
     usage: TokenUsage = field(default_factory=TokenUsage)
     waited: float = 0.0
@@ -393,7 +391,7 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """A reply, with what is needed to remember that it was of no use."""
+    """A reply, with what is needed to remember that it was useless."""
 
     model: Llm
     reply: LlmReply
@@ -402,7 +400,7 @@ class _Sent:
 
 
 def _cut_reply(reply: LlmReply, expected: Expected[T], run: _Run) -> StructuredReply[T]:
-    """The complete items of a cut answer; LlmCut where there are none, or they are not an answer by themselves."""
+    """Return the complete items of a cut answer; raise `LlmCut` if there are none, or they are no answer by themselves."""
     complete = complete_items(reply.text, expected.items) if expected.items else None
     if complete is None:
         raise LlmCut(f"{reply.model}: the answer was cut after {reply.usage.output} tokens")

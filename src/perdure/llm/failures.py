@@ -1,4 +1,4 @@
-"""Requests that failed for good, so that none is sent again as it was."""
+"""Requests that failed permanently, so that none is repeated."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from perdure.ports.llm import LlmRequest
 
 KEPT = 1024
 LIFETIME = 3600.0
-"""Seconds; a key may have been mended by then, or an account filled up."""
+"""Seconds; a key may have been repaired by then, or an account topped up."""
 
 
 def request_digest(model: str, request: LlmRequest) -> bytes:
-    """What tells one request to a model from another; the time it may take is no part of it."""
+    """Return a digest of a request to a model, without its time-out."""
     body = {
         "model": model,
         "messages": [asdict(message) for message in request.messages],
         "schema": request.schema,
         "tools": [asdict(tool) for tool in request.tools],
-        "limits": [request.max_tokens, request.must_call_tool, request.temperature],
+        "limits": [request.max_tokens, request.must_call_tool],
     }
     return blake2b(json.dumps(body, sort_keys=True, default=dict).encode(), digest_size=16).digest()
 
 
 class FailureMemory:
-    """Digest of a request -> the error it ended in, for a while; the oldest leave first."""
+    """Digest of a request -> its error, for a while; the oldest leave first."""
 
     def __init__(
         self,
@@ -44,7 +44,6 @@ class FailureMemory:
         self._errors: OrderedDict[bytes, tuple[float, PerdureError]] = OrderedDict()
 
     def add(self, digest: bytes, error: PerdureError) -> None:
-        """Remember how a request ended."""
         with self._lock:
             self._errors[digest] = (self._monotonic() + self._lifetime, error)
             self._errors.move_to_end(digest)
@@ -52,7 +51,7 @@ class FailureMemory:
                 self._errors.popitem(last=False)
 
     def find(self, digest: bytes) -> LlmError | None:
-        """The error that the same request ended in, to be raised instead of sending it."""
+        """Return the error of the same request, to be raised instead of sending it."""
         with self._lock:
             until, error = self._errors.get(digest, (0.0, None))
             if error is None:
@@ -64,7 +63,7 @@ class FailureMemory:
 
 
 def _again(error: PerdureError) -> LlmError:
-    """A new error of the same kind, since one that was raised carries the trace of another call."""
+    """Return a new error of the same kind, since a raised one carries the trace of another call."""
     reason = f"{error} (the same request was sent before)"
     if isinstance(error, LlmRefused):
         return LlmRefused(reason, status=error.status)

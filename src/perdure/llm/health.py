@@ -1,4 +1,4 @@
-"""Whether the language models answer: one short request for each operation."""
+"""Health of the language models: one short request for each operation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ SECONDS = 20.0
 REPLY_TOKENS = 16
 QUESTION = "Reply with the word OK."
 UNAUTHORISED = frozenset({401, 403})
-"""Statuses that mean a wrong key, or one that may not use the model."""
+"""Statuses for a wrong key, or one that may not use the model."""
 
 
 class LlmStatus(StrEnum):
-    """How a model answered."""
-
     CONNECTED = "connected"
     NOT_CONFIGURED = "not_configured"
     AUTH_FAILED = "auth_failed"
@@ -30,7 +28,7 @@ class LlmStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmHealth:
-    """How the models of an operation answered."""
+    """The health of an operation's models."""
 
     operation: LlmOperation
     status: LlmStatus
@@ -41,7 +39,7 @@ class LlmHealth:
 
 
 def check_health(caller: Caller, bank: str, operation: LlmOperation) -> LlmHealth:
-    """Ask the operation's models for one word; the call is accounted to the bank like any other."""
+    """Ask the operation's models for one word; the call is charged to the bank like any other."""
     if not caller.serves(operation):
         return LlmHealth(operation=operation, status=LlmStatus.NOT_CONFIGURED)
     purpose = Purpose(bank=bank, operation=operation, deadline=time.monotonic() + SECONDS)

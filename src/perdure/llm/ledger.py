@@ -1,11 +1,11 @@
-"""The ledger of calls: what was spent each day, kept for ever, and the single calls, kept for a while.
+"""The ledger of calls: sums per day, kept for ever, and single calls, kept for a while.
 
-Sums are records that belong to no bank, one per day, bank, operation, model and process: each process adds to its own, so
-none overwrites another's. A day's records are folded into one per bank, operation and model when it is over. Under a cap a
-call is entered before it is sent and counts as all it may cost until it ends: whoever enters reads the others afterwards, so
-of two that enter at once at least one sees the other, and a cap is never passed by more than one call.
+Sums are records that belong to no bank, one per day, bank, operation, model and process: each process adds to its own, so none
+overwrites another's. When a day is over, its records are folded into one per bank, operation and model. Under a cap a call is
+entered before it is sent and counts as the most it may cost until it ends: each process enters first and reads the others
+afterwards, so of two concurrent calls at least one sees the other, and a cap is exceeded by at most one call.
 
-Single calls are records of their bank and go with it. Those of a bank that does not exist yet wait in memory until it does.
+Single calls are records of their bank and are deleted with it. Those of a bank that does not exist yet wait in memory until it does.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ DAYS = "llm_spent_day"
 COST = "llm_cost"
 """Kind of the folded sums."""
 WAITING = 1_000
-"""Single calls kept in memory at most, while their bank does not exist."""
+"""Maximum of single calls kept in memory while their bank does not exist."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """The most that a call can come to, counted before it is sent."""
+    """The most that a call can cost, counted before it is sent."""
 
     input_tokens: int
     output_tokens: int
@@ -50,7 +50,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A call that was entered in the ledger and has not ended."""
+    """A call that has begun and not ended."""
 
     id: str
     at: datetime
@@ -60,12 +60,11 @@ class Entry:
 
     @property
     def day(self) -> date:
-        """The day to which the call belongs."""
         return self.at.astimezone(UTC).date()
 
 
 class Ledger:
-    """Writes calls down and holds spending to the caps; safe to call from any thread and, over one store, any process."""
+    """Records calls and enforces the caps; safe to call from any thread and, over one store, any process."""
 
     def __init__(
         self,
@@ -83,7 +82,7 @@ class Ledger:
         self._lock = threading.Lock()
         self._listed_days: set[date] = set()
         self._trimmed: dict[str, date] = {}
-        """Bank -> the day on which its old calls were last dropped."""
+        """Bank -> the day on which its old calls were last deleted."""
         self._unwritten: list[tuple[Entry, LlmCall]] = []
         """Calls that ended while the store could not be written."""
         self._waiting: list[LlmCall] = []
@@ -91,11 +90,10 @@ class Ledger:
 
     @property
     def log_texts(self) -> bool:
-        """Whether requests and replies are kept."""
         return self._log_texts
 
     def begin(self, bank: str, operation: str, model: str, estimate: Estimate, lasts: float) -> Entry:
-        """Enter a call that takes at most `lasts` seconds; LlmCapReached where a cap of its bank and operation is reached."""
+        """Enter a call of at most `lasts` seconds; raise `LlmCapReached` if a cap of its bank and operation is reached."""
         entry = Entry(self._new_id(), self._clock(), bank, operation, model)
         if not self._caps.any:
             return entry
@@ -116,25 +114,25 @@ class Ledger:
         return entry
 
     def end(self, entry: Entry, call: LlmCall) -> None:
-        """Write down how a call ended."""
+        """Record how a call ended."""
         with self._lock:
             self._unwritten.append((entry, call))
             self._write_pending()
 
     def flush(self) -> None:
-        """Write down what could not be written when it ended."""
+        """Write what could not be written before."""
         with self._lock:
             self._write_pending()
 
     def _new_id(self) -> str:
-        """An id that sorts by the time at which it was made, and within it by order."""
+        """Return an id that sorts by time, and within it by order."""
         milliseconds = int(self._clock().timestamp() * 1000)
         return f"{milliseconds:012x}{next(self._numbers):06x}{uuid.uuid4().hex[:14]}"
 
     # Sums
 
     def _check_caps(self, entry: Entry) -> None:
-        """Compare what was spent, and what the other open calls may come to, with the caps."""
+        """Compare the sums, and the most that other open calls may cost, with the caps."""
         now = self._clock()
         calls, tokens, price = 0, 0, 0.0
         for record in self._store.shared_records(SPENT + entry.day.isoformat()):
@@ -224,7 +222,7 @@ class Ledger:
         self._waiting = [call for call in self._waiting if call.bank != bank]
 
     def _trim(self, tx: Transaction, bank: str) -> None:
-        """Once a day: drop single calls that are older than they are kept."""
+        """Delete, once a day, single calls that are too old."""
         now = self._clock()
         if self._trimmed.get(bank) == now.date():
             return
@@ -235,7 +233,7 @@ class Ledger:
 
 
 def read_costs(store: Store, bank: str | None = None, since: date | None = None) -> list[LlmCost]:
-    """What calls came to, oldest day first: of all banks or one, of all days or from one on."""
+    """Return the cost of calls, oldest day first: of all banks or one, of all days or from one on."""
     rows = [_cost(date.fromisoformat(str(one.body["day"])), one.body) for one in store.shared_records(COST)]
     for day in store.shared_records(DAYS):
         if not any(row.day.isoformat() == day.id for row in rows):
@@ -250,7 +248,7 @@ def read_costs(store: Store, bank: str | None = None, since: date | None = None)
 
 
 def erase_bank_costs(store: Store, bank: str) -> None:
-    """Take the name of an erased bank out of the sums; what was spent stays."""
+    """Remove the name of an erased bank from the sums."""
     days = [SPENT + day.id for day in store.shared_records(DAYS)]
     for kind in (COST, *days):
         touched = [one for one in store.shared_records(kind) if one.body["bank"] == bank]
@@ -281,7 +279,7 @@ def _add(sums: dict[str, Any], call: LlmCall) -> None:
 
 
 def _cost(day: date, sums: Mapping[str, Any]) -> LlmCost:
-    """Sums as a cost; calls that never ended count as failed, with the tokens that were sent."""
+    """Return sums as a cost; calls that never ended count as failed, with the tokens that were sent."""
     lost: Mapping[str, Mapping[str, Any]] = sums.get("open", {})
     return LlmCost(
         day=day,
@@ -308,7 +306,7 @@ def _cost_record(cost: LlmCost) -> Record:
 
 
 def _merge(costs: Iterable[LlmCost]) -> list[LlmCost]:
-    """One row per day, bank, operation and model, in that order."""
+    """Return one row per day, bank, operation and model, in that order."""
     merged: dict[tuple[date, str, str, str], LlmCost] = {}
     for cost in costs:
         key = (cost.day, cost.bank, cost.operation, cost.model)

@@ -1,4 +1,4 @@
-"""What a call may take: time, tries, requests a minute, spending a day."""
+"""Limits of calls: time, retries, requests per minute, spending per day."""
 
 from __future__ import annotations
 
@@ -14,31 +14,30 @@ MINUTE = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayCaps:
-    """What each bank may spend on each operation in a day (UTC); None sets no cap."""
+    """Caps per bank, operation and day (UTC); None sets no cap."""
 
     calls: int | None = None
     tokens: int | None = None
     price: float | None = None
-    """US dollars; calls whose price is not known count as nothing."""
+    """US dollars; calls with an unknown price count as nothing."""
 
     @property
     def any(self) -> bool:
-        """Whether there is a cap."""
         return not (self.calls is None and self.tokens is None and self.price is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRules:
-    """What every call obeys."""
+    """Rules for every call."""
 
     timeout: float = 60.0
     """Seconds that a provider may take to answer."""
     attempts: int = 4
-    """Tries per model while its failures may pass."""
+    """Attempts per model while its failures are transient."""
     first_wait: float = 0.5
     longest_wait: float = 30.0
     patience: float = 120.0
-    """Seconds that may be waited in all between the tries of a call; a provider that asks for more is given up."""
+    """Seconds to wait in all between the retries of a call; a provider that asks for more is given up."""
     calls_a_minute: int | None = None
     """Per model and process, as is the next."""
     tokens_a_minute: int | None = None
@@ -46,13 +45,13 @@ class CallRules:
 
 
 def back_off(rules: CallRules, attempt: int, draw: Callable[[], float] = random.random) -> float:
-    """Seconds before try `attempt` + 1: doubled each time, of which the upper half is drawn ("equal jitter", Brooker 2015)."""
+    """Return the seconds before attempt `attempt` + 1: doubled each time, the upper half drawn ("equal jitter", Brooker 2015)."""
     ceiling: float = min(rules.longest_wait, rules.first_wait * 2**attempt)
     return ceiling / 2 + draw() * ceiling / 2
 
 
 class MinuteLimiter:
-    """Calls and tokens of the last minute, per model; says how long to wait until another call fits."""
+    """Calls and tokens of the last minute, per model."""
 
     def __init__(
         self, calls: int | None, tokens: int | None, monotonic: Callable[[], float] = time.monotonic
@@ -62,7 +61,7 @@ class MinuteLimiter:
         self._begun: dict[str, deque[Begun]] = {}
 
     def begin(self, model: str, tokens: int) -> tuple[float, Begun | None]:
-        """Seconds to wait before asking again, or 0 and the call's place among those of the minute."""
+        """Return the seconds to wait before asking again, or 0 and the call's place among those of the minute."""
         if self._calls is None and self._tokens is None:
             return 0.0, None
         with self._lock:
@@ -77,7 +76,7 @@ class MinuteLimiter:
             return 0.0, place
 
     def end(self, place: Begun | None, tokens: int) -> None:
-        """Replace the tokens that were expected by those that it took."""
+        """Replace the estimated tokens by the actual ones."""
         if place is not None:
             with self._lock:
                 place.tokens = tokens
@@ -88,7 +87,7 @@ class MinuteLimiter:
         return begun[len(begun) - self._calls].at + MINUTE
 
     def _room_for_tokens(self, begun: deque[Begun], tokens: int) -> float:
-        """When enough of the minute's tokens are gone; a call that has more than the limit by itself waits for all."""
+        """Return when enough of the minute's tokens have expired; a call over the limit waits for all of them."""
         if self._tokens is None:
             return 0.0
         excess = sum(one.tokens for one in begun) + tokens - self._tokens

@@ -21,11 +21,11 @@ class Prompt:
 
     @property
     def version(self) -> str:
-        """Name and hash, stored with what the prompt made."""
+        """Return name and hash, stored with the output of the prompt."""
         return f"{self.name}@{blake2b(self.text.encode(), digest_size=4).hexdigest()}"
 
     def fill(self, **values: str) -> str:
-        """The text with every placeholder replaced; one without a value, or a value without a placeholder, is a KeyError."""
+        """Replace every placeholder; raise KeyError for one without a value, or a value without a placeholder."""
         unused = set(values) - set(_PLACEHOLDER.findall(self.text))
         if unused:
             raise KeyError(min(unused))
@@ -34,12 +34,10 @@ class Prompt:
 
 @cache
 def load(name: str) -> Prompt:
-    """The prompt of that name."""
     return Prompt(name, (files("perdure.llm") / FOLDER / f"{name}.md").read_text(encoding="utf-8"))
 
 
 def prompt_names() -> list[str]:
-    """The names of all prompts."""
     return sorted(
         entry.name.removesuffix(".md")
         for entry in (files("perdure.llm") / FOLDER).iterdir()

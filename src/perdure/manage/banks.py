@@ -16,13 +16,12 @@ from perdure.domain.verb import ADMIN, READ, WRITE, BankIn, local, verb
 from perdure.errors import NotFound
 from perdure.forget.target import LAST_ERASURE
 from perdure.jobs.background import Background
-from perdure.manage.clone import clone_bank
 from perdure.manage.exporting import ExportReport, export_lines, export_to
 from perdure.manage.exports.bank import BankContent
 from perdure.manage.importers import AUTO, open_source
 from perdure.manage.importing import ImportOptions, import_documents, read_user
 from perdure.manage.reembed import reembed
-from perdure.manage.transfer import export_bank, import_bank
+from perdure.manage.transfer import clone_bank, export_bank, import_bank
 from perdure.ports.extractor import Extractor
 from perdure.ports.import_source import ImportSource
 from perdure.ports.store import BankStats
@@ -122,7 +121,7 @@ class Banks:
 
     @verb(ADMIN)
     def reembed(self, bank: str) -> int:
-        """Change the bank's vectors over to the configured embedder while it stays in use. Return the number of facts."""
+        """Re-embed the bank with the configured embedder while it stays in use. Return the number of facts."""
         return reembed(self._components, check_bank_id(bank))
 
     @verb(ADMIN, "read")

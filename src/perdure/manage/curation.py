@@ -1,4 +1,4 @@
-"""Curation: changes that a person makes to what memory holds."""
+"""Curation: changes of facts by a user."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ CHANGEABLE = frozenset(_FIELD_TYPES) - _FIXED
 
 
 def update_fact(components: RetainComponents, bank: str, fact_id: str, changes: Mapping[str, object]) -> Fact:
-    """The fact with its fields changed; a new text corrects it and states it anew, so that history is kept.
+    """Return the fact with changed fields; a new text supersedes it by a correction, so that history is kept.
 
-    `valid_to` None takes an end back that another fact put to it.
+    `valid_to` None removes an end that another fact set.
     """
     values: dict[str, Any] = {name: _value(name, value) for name, value in changes.items()}
     if masks_secrets(components.store, bank):
@@ -69,7 +69,7 @@ def update_fact(components: RetainComponents, bank: str, fact_id: str, changes: 
 
 
 def invalidate_fact(components: RetainComponents, bank: str, fact_id: str, reason: str | None = None) -> Fact:
-    """Declare a fact wrong: it is retired now, unless it was before, with the reason. What it had closed opens again."""
+    """Declare a fact wrong: retire it now, unless it was before, with the reason. What it had superseded opens again."""
     if reason is not None:
         check_text("reason", reason)
     now = components.clock()
@@ -83,11 +83,10 @@ def _declared_wrong(fact: Fact, now: datetime, reason: str | None) -> Fact:
 
 
 def restore_fact(components: RetainComponents, bank: str, fact_id: str) -> Fact:
-    """Take back that a fact is wrong, and close again what it had closed.
+    """Take back that a fact is wrong, and close again what it had superseded.
 
-    One that a newer fact corrected or ended stays closed by that, and cannot be restored.
+    A fact that a newer one corrected or ended stays closed, and cannot be restored.
     """
-
     with components.store.transaction(bank) as tx:
         fact = _fact(tx, fact_id)
         ended = fact.retired_at is None and fact.superseded_by is not None
@@ -100,14 +99,14 @@ def restore_fact(components: RetainComponents, bank: str, fact_id: str) -> Fact:
 
 
 def _edit(components: RetainComponents, bank: str, fact_id: str, change: Callable[[Fact], Fact]) -> Fact:
-    """Change a stored fact, which is read and written in one transaction."""
+    """Change a stored fact, read and written in one transaction."""
     with components.store.transaction(bank) as tx:
         fact = _fact(tx, fact_id)
         return _change(tx, fact, change(fact))
 
 
 def _change(tx: Transaction, fact: Fact, changed: Fact) -> Fact:
-    """The fact after the change; one that is believed again is no longer invalid, one without an end no longer ended."""
+    """Write a changed fact; clear what no longer applies if it is believed again or has no end any more."""
     believed_again = fact.retired_at is not None and changed.retired_at is None
     if believed_again:
         changed = replace(changed, invalidated_at=None, invalid_reason=None)
@@ -120,10 +119,10 @@ def _change(tx: Transaction, fact: Fact, changed: Fact) -> Fact:
 
 
 def _following(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What follows from a new text for fields that were read from the old one, unless they are given too.
+    """Return what follows from a new text for fields that were read from the old one, unless they are given too.
 
-    A value whose place other words take becomes these; one that the text no longer has goes with its relation. Entities go
-    that only the old text names.
+    A value that other words replaced becomes these; one that the text no longer has goes with its relation. Entities that only
+    the old text names are removed.
     """
     text = values["text"]
     changed: dict[str, Any] = {}
@@ -148,16 +147,16 @@ def _names(text: str, name: str) -> bool:
 
 
 def _in_place_of(value: str, old: str, new: str) -> str:
-    """The words that stand in a new text where the value stood in the old one; empty when more than that changed."""
+    """Return the words of a new text at the place of the value in the old one; empty if more than that changed."""
     before, same, behind = old.partition(value)
     fits = bool(same) and new.startswith(before) and new.endswith(behind)
     return new[len(before) : len(new) - len(behind)].strip() if fits else ""
 
 
 def _restate(components: RetainComponents, old: Fact, changed: Fact) -> Fact:
-    """State a fact anew in other words. The old ones are declared wrong, and stay so when the new ones go.
+    """State a fact anew in other words. The old fact is invalidated, and stays so if the new one is erased.
 
-    An end that another fact put to it stays, and what it had ended is ended by the new one.
+    An end that another fact set stays, and the new fact ends what the old one had ended.
     """
     now = components.clock()
     new = replace(
@@ -203,7 +202,7 @@ def _value(name: str, value: object) -> object:
 def retag_document(
     components: RetainComponents, bank: str, document_id: str, tags: Sequence[str]
 ) -> Document:
-    """The document and all facts drawn from it, closed ones too, carry these tags afterwards."""
+    """Replace the tags of the document and of all facts extracted from it, closed ones too."""
     check_tags(tags)
     with components.store.transaction(bank) as tx:
         stored = tx.documents([document_id])
@@ -219,7 +218,7 @@ def retag_document(
 def set_fact_entities(
     components: RetainComponents, bank: str, fact_id: str, names: Sequence[str], resolve: bool = True
 ) -> Fact:
-    """The fact mentions these and nothing else afterwards; without `resolve` a name means the entity of exactly that name."""
+    """Replace the entities of a fact; without `resolve` a name means the entity of exactly that name."""
     now = components.clock()
     with components.store.transaction(bank) as tx:
         fact = _fact(tx, fact_id)

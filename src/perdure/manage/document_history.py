@@ -1,19 +1,20 @@
-"""The history of a document, read from the times of the facts that were drawn from it: nothing else is kept of it."""
+"""The history of a document, derived from the times of its facts."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
-from perdure.domain.document_event import DocumentEvent, DocumentEventKind
 from perdure.domain.fact import Fact, FactType
 from perdure.errors import NotFound
 from perdure.ports.store import FactsWhere, Reading
 
 
 def document_history(reading: Reading, document_id: str) -> list[DocumentEvent]:
-    """Every retain that added or took back facts, every fact that was declared wrong, every change of observations; newest first."""
+    """Return every retain that added or removed facts, every invalidation and every change of observations; newest first."""
     if not reading.documents([document_id]):
         raise NotFound("document", document_id)
     facts = [
@@ -32,7 +33,7 @@ def document_history(reading: Reading, document_id: str) -> list[DocumentEvent]:
 
 
 def _retains(document_id: str, facts: Sequence[Fact]) -> Iterator[DocumentEvent]:
-    """A retain gives all its facts one moment, at which it also retires what its document no longer says."""
+    """Yield the retains of a document: all facts of one have the same moment, which also retires what is gone from the document."""
     own = {fact.id for fact in facts}
     added: dict[datetime, int] = defaultdict(int)
     removed: dict[datetime, int] = defaultdict(int)
@@ -82,3 +83,25 @@ def _consolidations(document_id: str, observations: Sequence[Fact]) -> Iterator[
             observations_created=tuple(created[moment]),
             observations_removed=tuple(removed[moment]),
         )
+
+
+class DocumentEventKind(StrEnum):
+    RETAIN = "retain"
+    APPEND = "append"
+    FACT_INVALIDATED = "fact_invalidated"
+    CONSOLIDATION = "consolidation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentEvent:
+    """One change of a document."""
+
+    document_id: str
+    kind: DocumentEventKind
+    at: datetime
+    fact_id: str | None = None
+    """The fact that was invalidated."""
+    facts_added: int = 0
+    facts_removed: int = 0
+    observations_created: tuple[str, ...] = ()
+    observations_removed: tuple[str, ...] = ()

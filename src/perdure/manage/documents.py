@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from perdure.domain.bank import check_bank_id
-from perdure.domain.document_event import DocumentEvent
 from perdure.domain.fact import Chunk, Document
 from perdure.domain.operation import Operation
 from perdure.domain.verb import READ, WRITE, verb
 from perdure.errors import NotFound
 from perdure.jobs.background import Background
 from perdure.manage.curation import retag_document
-from perdure.manage.document_history import document_history
+from perdure.manage.document_history import DocumentEvent, document_history
 from perdure.retain.components import RetainComponents
 
 
@@ -51,7 +50,7 @@ class Documents:
 
     @verb(WRITE)
     def refine(self, bank: str) -> Operation:
-        """Have a language model reword, in the background, the facts that rules extracted and no model has worded yet.
+        """Reword in the background, with a language model, the facts that rules extracted and no model has worded yet.
 
         Return the run that is under way, if there is one. Raise `InvalidInput` if no model is set.
         """

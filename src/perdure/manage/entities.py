@@ -94,7 +94,7 @@ class Entities:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityEdit:
-    """What a merge or split changes."""
+    """The changes of a merge or split."""
 
     entities: tuple[KeyedEntity, ...] = ()
     removed: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ class EntityEdit:
 
 
 def merge_two(keep: Entity, gone: Entity, facts_of_gone: Sequence[Fact]) -> EntityEdit:
-    """`gone` becomes part of `keep`: its names become aliases, its facts point to `keep`."""
+    """Merge `gone` into `keep`: its names become aliases, its facts point to `keep`."""
     if keep.id == gone.id or keep.bank != gone.bank:
         raise InvalidInput("entity", "two different entities of one bank", gone.id)
     names = dict.fromkeys([*keep.aliases, gone.name, *gone.aliases])
@@ -130,10 +130,9 @@ def split_one(
     aliases: Collection[str] = (),
     fact_ids: Collection[str] = (),
 ) -> EntityEdit:
-    """Take a name (and `aliases`) out of an entity into one of its own, with the facts that belong to it.
+    """Move a name (and `aliases`) of an entity to a new one, with the facts that belong to it.
 
-    Facts move when they are listed in `fact_ids` or, with none listed, when their text holds one of the names
-    and not the entity's own.
+    These are the facts in `fact_ids` or, if none are listed, those whose text contains one of the names and not the entity's own.
     """
     if not normal_name(name) or new_id == entity.id:
         raise InvalidInput("name", "a name and an id for the new entity", name)
@@ -168,7 +167,7 @@ def _moves(fact: Fact, entity: Entity, taken: set[str], chosen: set[str]) -> boo
 
 
 def _repoint(fact: Fact, old: Entity, new: Entity) -> Fact:
-    """The fact with the new entity in the old one's place, once."""
+    """Return the fact with the new entity instead of the old one, once."""
     pairs = dict(zip(fact.entity_ids, fact.entities, strict=False))
     changed: dict[str, str] = {}
     for entity_id, name in pairs.items():

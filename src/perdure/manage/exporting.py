@@ -1,4 +1,4 @@
-"""Exports by format: to a file or folder that is whole or not there, or as lines."""
+"""Exports by format: to a file or folder, whole or not at all, or as lines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LINES: Mapping[str, Callable[[BankContent], Iterator[str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportReport:
-    """What was written."""
+    """The result of an export."""
 
     bank: str
     format: str
@@ -37,21 +37,20 @@ class ExportReport:
 
 
 def check_format(form: str) -> str:
-    """The format; InvalidInput names those that there are."""
     if form not in FORMATS:
         raise InvalidInput("format", "one of " + ", ".join(FORMATS), form)
     return form
 
 
 def export_lines(bank: BankContent, form: str) -> Iterator[str]:
-    """A bank as lines of text; a vault and an archive are none."""
+    """Yield a bank as lines of text; vaults and archives have none."""
     if check_format(form) not in _LINES:
         raise InvalidInput("format", "one that is a text, or a path to write to", form)
     return _LINES[form](bank)
 
 
 def export_to(bank: BankContent, path: Path, form: str, *, force: bool) -> ExportReport:
-    """Write a bank; an existing file is replaced only with `force`, and only when the new one is whole."""
+    """Write a bank; an existing file is replaced only with `force`, and only when the new one is complete."""
     check_format(form)
     if not path.parent.is_dir():
         raise NotFound("folder", str(path.parent))

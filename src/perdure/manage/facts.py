@@ -97,7 +97,7 @@ class Facts:
 
     @verb(WRITE)
     def update(self, bank: str, fact_id: str, **changes: Unpack[FactChangeArguments]) -> Fact:
-        """Change fields of a fact. A changed text closes the fact and states it anew."""
+        """Change fields of a fact. A changed text closes the fact and restates it."""
         with observed(self._components.telemetry, MemoryOperation.UPDATE, bank, record_id=fact_id):
             return update_fact(self._components, check_bank_id(bank), fact_id, changes)
 

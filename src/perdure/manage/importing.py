@@ -1,11 +1,11 @@
-"""Imports, top to bottom: read everything once -> compare with what was imported before -> retain what is new or changed."""
+"""Imports: read everything once -> compare with earlier imports -> retain what is new or changed."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from hashlib import blake2b
 
@@ -41,20 +41,20 @@ _NOT_IN_BANK_IDS = re.compile(r"[^\w.@+-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """What the caller says of an import."""
+    """Options of an import."""
 
     user: str = ""
-    """The name of the user where the source says only "user" or "human"."""
+    """The user's name, if the source says only "user" or "human"."""
     tags: frozenset[str] = frozenset()
     """Added to everything."""
     split: bool = False
-    """A bank per user, project or group of the source, named after the bank and it."""
+    """Create a bank per user, project or group of the source."""
     dry_run: bool = False
 
 
 @dataclass(slots=True)
 class _Tally:
-    """Counts, as they grow."""
+    """Running counts."""
 
     documents: int = 0
     turns: int = 0
@@ -86,7 +86,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """A document that is new or changed, and the digest of what it is now."""
+    """A new or changed document, with the digest of its content."""
 
     document: ImportedDocument
     digest: str
@@ -104,10 +104,10 @@ def import_documents(
     progress: Callable[[ImportProgress], None] | None = None,
     retained: Callable[[RetainResult], object] = lambda _: None,
 ) -> ImportReport:
-    """Import a source: the whole of it is read before the first document is written, so that a bad file changes nothing.
+    """Import a source. All of it is read before the first document is written, so that a bad file changes nothing.
 
-    Documents are written in batches, each whole or not at all; one whose digest is stored is left alone, so that a second run
-    changes nothing and one after an interruption goes on where that was. A document that is gone from the source stays.
+    Documents are written in batches, each whole or not at all. One whose digest is stored is skipped, so that a second run changes
+    nothing and an interrupted one continues. A document that is gone from the source stays.
     """
     check_bank_id(bank)
     tally = _Tally()
@@ -145,27 +145,13 @@ def _tell(
 
 
 def _report(source: str, options: ImportOptions, tally: _Tally) -> ImportReport:
-    return ImportReport(
-        source=source,
-        banks=tuple(sorted(tally.banks)),
-        dry_run=options.dry_run,
-        documents=tally.documents,
-        turns=tally.turns,
-        added=tally.added,
-        updated=tally.updated,
-        unchanged=tally.unchanged,
-        facts=tally.facts,
-        merged=tally.merged,
-        retired=tally.retired,
-        earliest=tally.earliest,
-        latest=tally.latest,
-        skipped=tuple(tally.skipped),
-        skipped_total=tally.skipped_total,
-    )
+    counts = {field.name: getattr(tally, field.name) for field in fields(tally)}
+    own = {"banks": tuple(sorted(tally.banks)), "skipped": tuple(tally.skipped)}
+    return ImportReport(source=source, dry_run=options.dry_run, **counts | own)
 
 
 def _bank_of(bank: str, document: ImportedDocument, options: ImportOptions) -> str:
-    """Where a document goes; with `split` to `BANK.SCOPE`."""
+    """Return the bank of a document: with `split` it is `BANK.SCOPE`."""
     if not options.split or not document.scope:
         return bank
     scope = _NOT_IN_BANK_IDS.sub("-", document.scope).strip("-.")
@@ -175,7 +161,7 @@ def _bank_of(bank: str, document: ImportedDocument, options: ImportOptions) -> s
 def _by_bank(
     source: ImportSource, bank: str, options: ImportOptions
 ) -> Iterator[tuple[str, list[ImportedDocument]]]:
-    """The documents as they are to be written, each id once, in groups of one bank that are compared at once."""
+    """Yield the documents to write, each id once, in groups of one bank that are compared at once."""
     groups: dict[str, list[ImportedDocument]] = {}
     seen: set[str] = set()
     sizes: dict[str, int] = {}
@@ -194,7 +180,7 @@ def _by_bank(
 
 
 def _as_asked(document: ImportedDocument, options: ImportOptions) -> ImportedDocument:
-    """The document with the caller's tags, and its user by name."""
+    """Return the document with the caller's tags, and its user by name."""
     if not options.user and not options.tags:
         return document
     items = tuple(
@@ -223,7 +209,7 @@ def _named(speaker: str, options: ImportOptions) -> str:
 def _compare(
     components: RetainComponents, bank: str, documents: Sequence[ImportedDocument], tally: _Tally
 ) -> list[_Changed]:
-    """The documents that are not stored as they are now."""
+    """Return the documents that differ from what is stored."""
     ids = [document.id for document in documents]
     with components.store.reading(bank) as reading:
         stored = {document.id: document for document in reading.documents(ids)}
@@ -247,13 +233,13 @@ def _compare(
 
 
 def document_digest(document: ImportedDocument) -> str:
-    """Equal for documents that say the same, each with the same times, speakers and fields."""
+    """Return a digest of what a document says, with times, speakers and fields."""
     plain = json.dumps(plain_fields(document), sort_keys=True, ensure_ascii=True)
     return blake2b(plain.encode("ascii"), digest_size=16).hexdigest()
 
 
 def _batches(changed: Sequence[_Changed]) -> Iterator[list[_Changed]]:
-    """Neighbours that are retained at once: all of them with ready facts, or none."""
+    """Yield neighbours to retain at once: all with ready facts, or none."""
     batch: list[_Changed] = []
     items = characters = 0
     for one in changed:
@@ -275,7 +261,7 @@ def _batches(changed: Sequence[_Changed]) -> Iterator[list[_Changed]]:
 def _write(
     components: RetainComponents, reader: Extractor, bank: str, source: str, batch: Sequence[_Changed]
 ) -> RetainResult:
-    """Retain the documents of a batch and note their digests in one transaction."""
+    """Retain the documents of a batch and record their digests in one transaction."""
     ready = batch[0].document.facts is not None
     if ready:
         _read_anew(components, bank, [one.document.id for one in batch if one.stored])
@@ -305,7 +291,7 @@ def _record(bank: str, source: str, one: _Changed) -> Record:
 
 
 def _read_anew(components: RetainComponents, bank: str, document_ids: Sequence[str]) -> None:
-    """Mark documents so that unchanged text is read too: what a source states of its facts may have changed alone."""
+    """Mark documents so that unchanged text is read too: the source's own facts may have changed alone."""
     if not document_ids:
         return
     reason = {"reason": "it is being imported again"}
@@ -316,7 +302,7 @@ def _read_anew(components: RetainComponents, bank: str, document_ids: Sequence[s
 
 
 def read_user(user: str | None) -> str:
-    """The user's name; InvalidInput when it is blank."""
+    """Return the user's name; raise `InvalidInput` if it is blank."""
     if user is not None and not user.strip():
         raise InvalidInput("user", "a name that is not blank", user)
     return user or ""

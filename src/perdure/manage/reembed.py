@@ -17,16 +17,16 @@ from perdure.retain.embed import embed_texts
 from perdure.text.smoothing import is_same_vector, smooth, stands_alone, turn_length
 
 PAGE = 256
-"""Facts that are embedded at once, about."""
+"""Facts that are embedded at once, roughly."""
 ROUNDS = 20
 
 
 def reembed(
     components: RetainComponents, bank: str, *, progress: Callable[[float], None] | None = None
 ) -> int:
-    """Embed every fact anew beside the old vectors, then switch in one transaction; returns how many.
+    """Embed every fact anew, then switch in one transaction; return the number of facts.
 
-    `progress` is told how far it is, from 0 to 1. What an interrupted run staged is not made again.
+    `progress` receives a share from 0 to 1. What an interrupted run staged is not computed again.
     """
     embedder, store = components.embedder, components.store
     if embedder is None:
@@ -51,7 +51,7 @@ def reembed(
 
 
 def _pages(store: Store, bank: str, fact_ids: Sequence[str]) -> Iterator[list[Fact]]:
-    """The facts with all others of their documents, whole documents together, about PAGE facts at a time."""
+    """Yield the facts with all others of their documents, whole documents together, roughly PAGE facts at a time."""
     page: list[Fact] = []
     done: set[str] = set()
     for start in range(0, len(fact_ids), PAGE):
@@ -89,9 +89,9 @@ def _embedded(
 
 
 def embed_facts(components: RetainComponents, bank: str, fact_ids: Sequence[str]) -> int:
-    """Embed facts that have no vectors (those that an erasure left without); returns how many.
+    """Embed facts that an erasure left without vectors, and return their number.
 
-    None when the bank's vectors are of another model than the configured one.
+    Do nothing if the bank's vectors are of another model than the configured one.
     """
     embedder = components.embedder
     if embedder is None or not fact_ids:
@@ -139,7 +139,7 @@ def _chunks_of(rows: Rows, facts: Sequence[Fact]) -> dict[str, Chunk]:
 def _smoothed(
     facts: Sequence[Fact], own: Mapping[str, Vector], alone: Collection[str], chunks: Mapping[str, Chunk]
 ) -> dict[str, Vector]:
-    """Fact id -> context vector of the facts that have a vector; facts of a document are in recorded order."""
+    """Return fact id -> context vector of the facts that have a vector; facts of a document are in recorded order."""
     contexts = {fact_id: own[fact_id] for fact_id in own if fact_id in alone}
     by_document = sorted(
         (fact for fact in facts if fact.id in own and fact.id not in alone),

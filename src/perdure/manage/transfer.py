@@ -1,24 +1,28 @@
-"""Transfer: a bank as JSON lines, and back again, equal in every respect."""
+"""Transfer: a bank as JSON lines and back, equal in every respect."""
 
 from __future__ import annotations
 
 import json
 import logging
 import pickle
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from tempfile import TemporaryFile
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
+from uuid import uuid4
 
+from perdure.domain.audit import AUDIT
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter
 from perdure.domain.item import UNFINISHED_DOCUMENT
 from perdure.domain.knowledge import KNOWLEDGE_NODE
+from perdure.domain.llm_call import LLM_CALL
 from perdure.domain.record import Record
-from perdure.errors import Conflict, InvalidInput
+from perdure.domain.webhook import WEBHOOK
+from perdure.errors import Conflict, InvalidInput, NotFound
 from perdure.history import CLOSINGS, read_closings
 from perdure.manage.fields import field_types, from_plain, plain_fields
 from perdure.ports.store import (
@@ -41,11 +45,7 @@ from perdure.reflect.mental_models.record import HISTORY, MENTAL_MODEL, read_mod
 log = logging.getLogger(__name__)
 
 FORMAT = "perdure-bank"
-VERSION = 4
-"""Older ones can be read. Version 1 kept both passages in one text, and a reason why a fact is wrong among its flags.
-Up to version 2 a fact that another superseded was retired, whether it had been true or not. Up to version 3 there were no
-thoughts.
-"""
+VERSION = 1
 PAGE = 500
 LONGEST_LINE = 16_000_000
 """Characters of one line; a fact with its vectors takes some 20,000."""
@@ -59,19 +59,16 @@ KEPT_RECORDS: Mapping[str, Callable[[Record], object]] = {
     HISTORY: read_versions,
     KNOWLEDGE_NODE: lambda record: read_node(record, {}),
 }
-"""Kinds of records that go with a bank, each with what reads it, so that none comes in that could not be read later."""
+"""Kinds of records that are exported with a bank, each with its reader, so that only readable ones are imported."""
 _BREAKS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-"""Characters that JSON allows in text and at which many readers would end the line."""
-_SINCE_VERSION_1 = frozenset({"passage_in_context", "invalidated_at", "invalid_reason", "end_recorded_at"})
-_PASSAGES_JOINED = "\x1f"
-_INVALIDATED_FLAG = "invalidated: "
+"""Characters that JSON allows in text and at which many readers end a line."""
 T = TypeVar("T")
 
 
 def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
-    """One JSON object per line: the bank first, then documents, chunks, entities, facts with links and proofs, and what was thought.
+    """Yield one JSON object per line: bank, documents, chunks, entities, facts with links and proofs, and what reflection made.
 
-    A document whose facts a model could not make yet is named as unfinished, so that they are made there later.
+    A document whose facts a model could not extract yet is marked as unfinished, so that the importing memory extracts them.
     """
     with store.reading(bank) as reading:
         stored = reading.bank()
@@ -112,7 +109,7 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
 
 
 def _fact_lines(reading: Reading, page: Sequence[Fact]) -> list[str]:
-    """The facts that are still there, the links that start at them, and their proofs."""
+    """Return the facts that still exist, the links that start at them, and their proofs."""
     features = reading.features([fact.id for fact in page])
     facts = [fact for fact in page if fact.id in features]
     ids = [fact.id for fact in facts]
@@ -129,7 +126,7 @@ def _fact_lines(reading: Reading, page: Sequence[Fact]) -> list[str]:
 
 
 def fact_pages(store: Store, bank: str, now: datetime) -> Iterator[Sequence[Fact]]:
-    """All facts as recorded; from the first page again when facts were erased before what was read last."""
+    """Yield all facts as recorded; start again from the first page if facts were erased before the last one read."""
     everything = Filter(include_closed=True, include_expired=True).at(now)
     offset, last = 0, ""
     while True:
@@ -153,10 +150,10 @@ def fact_pages(store: Store, bank: str, now: datetime) -> Iterator[Sequence[Fact
 
 
 def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
-    """Write an exported bank under `bank`, which must not hold facts; returns how many facts came.
+    """Write an exported bank under `bank`, which must not contain facts, and return the number of facts.
 
-    All or nothing, whatever the size: lines are checked one by one and set aside in a temporary file, and written from
-    there in one transaction, so that memory holds a batch of them at a time.
+    All or nothing, whatever the size: lines are checked one by one, set aside in a temporary file, and written from there in one
+    transaction, so that memory holds one batch at a time.
     """
     check_bank_id(bank)
     with store.reading(bank) as reading:
@@ -166,8 +163,8 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
     _, kind, head = next(bodies, (1, "", {}))
     if kind != "bank" or head.get("format") != FORMAT:
         raise InvalidInput("line 1", f"the first line of a {FORMAT} export")
-    if head.get("version") not in range(1, VERSION + 1):
-        raise InvalidInput("version", f"at most {VERSION}", head.get("version"))
+    if head.get("version") != VERSION:
+        raise InvalidInput("version", str(VERSION), head.get("version"))
     with _named_by_line(1, "bank"):
         described = {"disposition": head["disposition"], **_without(head, "format", "version")}
         imported = from_plain(Bank, described, id=bank)
@@ -179,49 +176,45 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
                 tx.set_model(imported.model)
             for file in (rows, ties):
                 for parts in _read_back(file):
-                    parts.write(tx, facts)
+                    _write(tx, parts, facts)
     return len(facts)
 
 
 def _set_aside(
     bank: Bank, bodies: Iterable[tuple[int, str, dict[str, object]]], rows: IO[bytes], ties: IO[bytes]
 ) -> frozenset[str]:
-    """Check each line and keep what it says in a file, links and proofs in another, since they need all facts; returns the facts' ids."""
+    """Check each line and store its content in a file, links and proofs in another since they need all facts; return the facts' ids."""
     facts: set[str] = set()
-    batches = {False: (_Parts(bank), rows), True: (_Parts(bank), ties)}
     for number, kind, body in bodies:
         if kind not in PARTS:
             raise InvalidInput(f"line {number}", "one of " + ", ".join(PARTS), kind)
-        is_tie = kind in ("link", "proof")
-        parts, file = batches[is_tie]
         with _named_by_line(number, kind):
-            added = parts.add(kind, body)
-            if kind == "fact":
-                if added in facts:
-                    raise ValueError(f"fact {added!r} stands on a line before")
-                facts.add(added)
-        if parts.size >= PAGE:
-            pickle.dump(parts, file)
-            batches[is_tie] = _Parts(bank), file
-    for parts, file in batches.values():
-        pickle.dump(parts, file)
+            part = _read_part(bank, kind, body)
+            if isinstance(part, NewFact):
+                if part.fact.id in facts:
+                    raise ValueError(f"fact {part.fact.id!r} stands on a line before")
+                facts.add(part.fact.id)
+        pickle.dump((kind, part), ties if kind in ("link", "proof") else rows)
     return frozenset(facts)
 
 
-def _read_back(file: IO[bytes]) -> Iterator[_Parts]:
-    """What this process itself has just set aside."""
+def _read_back(file: IO[bytes]) -> Iterator[list[tuple[str, Any]]]:
+    """Yield what this process has set aside."""
     file.seek(0)
+    batch: list[tuple[str, Any]] = []
     while True:
         try:
-            parts = pickle.load(file)
+            batch.append(pickle.load(file))
         except EOFError:
+            yield batch
             return
-        assert isinstance(parts, _Parts)
-        yield parts
+        if len(batch) >= PAGE:
+            yield batch
+            batch = []
 
 
 def bounded_lines(file: IO[str]) -> Iterator[str]:
-    """The lines of a file; one of more than LONGEST_LINE characters is refused before it is in memory."""
+    """Yield the lines of a file; refuse one of more than LONGEST_LINE characters before it is in memory."""
     number = 0
     while line := file.readline(LONGEST_LINE + 1):
         number += 1
@@ -232,99 +225,73 @@ def bounded_lines(file: IO[str]) -> Iterator[str]:
 
 @contextmanager
 def _named_by_line(number: int, kind: str) -> Iterator[None]:
-    """Errors of the block say which line they are about, and what is wrong with it."""
+    """Name the line in errors of the block."""
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"line {number}", f"a {kind} as an export writes it ({error})") from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """What the lines of an export hold, read."""
+def _read_part(bank: Bank, kind: str, body: dict[str, object]) -> object:
+    """Return the object of a line."""
+    match kind:
+        case "document":
+            return _whole(Document, body, bank=bank.id)
+        case "unfinished":
+            reason = {"reason": str(body["reason"])}
+            return from_plain(Record, {"id": body["id"]}, kind=UNFINISHED_DOCUMENT, bank=bank.id, body=reason)
+        case "chunk":
+            return _whole(Chunk, body, bank=bank.id)
+        case "entity":
+            entity = _whole(Entity, _without(body, "keys"), bank=bank.id)
+            return _whole(KeyedEntity, {"keys": body["keys"]}, entity=entity)
+        case "closings":
+            return read_closings(str(body["id"]), bank.id, body["closings"])
+        case "fact":
+            features = body["features"]
+            if not isinstance(features, dict):
+                raise TypeError("features")
+            new = NewFact(_whole(Fact, _without(body, "features"), bank=bank.id), _whole(Features, features))
+            _check_vectors(new.features, bank.model)
+            return new
+        case "link":
+            return _whole(Link, {**_without(body, "link"), "kind": body["link"]})
+        case "proof":
+            return _whole(Proof, body)
+        case _:
+            record = from_plain(Record, {**_without(body, "record"), "kind": body["record"]}, bank=bank.id)
+            KEPT_RECORDS[record.kind](record)
+            return record
 
-    bank: Bank
-    documents: list[Document] = field(default_factory=list)
-    unfinished: list[Record] = field(default_factory=list)
-    closings: list[Record] = field(default_factory=list)
-    chunks: list[Chunk] = field(default_factory=list)
-    entities: list[KeyedEntity] = field(default_factory=list)
-    facts: dict[str, NewFact] = field(default_factory=dict)
-    links: list[Link] = field(default_factory=list)
-    proofs: list[Proof] = field(default_factory=list)
-    records: list[Record] = field(default_factory=list)
 
-    @property
-    def size(self) -> int:
-        """How many lines it holds."""
-        rows: tuple[Sized, ...] = (
-            self.documents, self.unfinished, self.closings, self.chunks, self.entities, self.facts, self.links,
-            self.proofs, self.records,
-        )  # fmt: skip
-        return sum(map(len, rows))
+def _write(tx: Transaction, parts: Sequence[tuple[str, Any]], facts: Container[str]) -> None:
+    """Write objects by the kinds of their lines; `facts` are the ids of all facts of the export."""
+    of_kind: dict[str, list[Any]] = {kind: [] for kind in PARTS}
+    for kind, part in parts:
+        of_kind[kind].append(part)
+    tx.put_documents(of_kind["document"])
+    tx.put_chunks(of_kind["chunk"])
+    tx.put_entities(of_kind["entity"])
+    tx.insert_facts([_without_dangling_fact(new, facts) for new in of_kind["fact"]])
+    tx.put_links(of_kind["link"])
+    tx.add_proofs(of_kind["proof"])
+    records = [_without_dangling_evidence(record, facts) for record in of_kind["record"]]
+    tx.put_records([*of_kind["unfinished"], *of_kind["closings"], *records])
 
-    def add(self, kind: str, body: dict[str, object]) -> str:
-        """Read a line; returns the id of the fact that it holds, if it holds one."""
-        bank = self.bank.id
-        match kind:
-            case "document":
-                self.documents.append(_whole(Document, body, bank=bank))
-            case "unfinished":
-                reason = {"reason": str(body["reason"])}
-                self.unfinished.append(
-                    from_plain(Record, {"id": body["id"]}, kind=UNFINISHED_DOCUMENT, bank=bank, body=reason)
-                )
-            case "chunk":
-                self.chunks.append(_whole(Chunk, body, bank=bank))
-            case "entity":
-                entity = _whole(Entity, _without(body, "keys"), bank=bank)
-                self.entities.append(_whole(KeyedEntity, {"keys": body["keys"]}, entity=entity))
-            case "closings":
-                self.closings.append(read_closings(str(body["id"]), bank, body["closings"]))
-            case "fact":
-                return self._add_fact(_without(body, "features"), body["features"])
-            case "link":
-                self.links.append(_whole(Link, {**_without(body, "link"), "kind": body["link"]}))
-            case "proof":
-                self.proofs.append(_whole(Proof, body))
-            case "record":
-                named = {**_without(body, "record"), "kind": body["record"]}
-                record = from_plain(Record, named, bank=bank)
-                KEPT_RECORDS[record.kind](record)
-                self.records.append(record)
-        return ""
 
-    def write(self, tx: Transaction, facts: Container[str]) -> None:
-        """Write what was added; `facts` are the ids of all facts of the export."""
-        self._drop_dangling(facts)
-        tx.put_documents(self.documents)
-        tx.put_chunks(self.chunks)
-        tx.put_entities(self.entities)
-        tx.insert_facts(list(self.facts.values()))
-        tx.put_links(self.links)
-        tx.add_proofs(self.proofs)
-        tx.put_records([*self.unfinished, *self.closings, *self.records])
+def _without_dangling_fact(new: NewFact, facts: Container[str]) -> NewFact:
+    """Drop the reference to a superseding fact that the export lacks."""
+    if new.fact.superseded_by is None or new.fact.superseded_by in facts:
+        return new
+    return replace(new, fact=replace(new.fact, superseded_by=None))
 
-    def _drop_dangling(self, facts: Container[str]) -> None:
-        """Leave out what names a fact that the export does not have: as what superseded another, or as evidence."""
-        for fact_id, new in self.facts.items():
-            if new.fact.superseded_by is not None and new.fact.superseded_by not in facts:
-                self.facts[fact_id] = replace(new, fact=replace(new.fact, superseded_by=None))
-        for place, record in enumerate(self.records):
-            if record.kind == EVIDENCE:
-                log = [row for row in read_evidence(record) if row.fact_id in facts]
-                scrubbed = evidence_record(self.bank.id, record.id, log)
-                self.records[place] = replace(scrubbed, created_at=record.created_at)
 
-    def _add_fact(self, body: dict[str, object], features: object) -> str:
-        if not isinstance(features, dict):
-            raise TypeError("features")
-        fact = _whole(Fact, body, bank=self.bank.id)
-        parted = "end_recorded_at" in body
-        new = _up_to_date(NewFact(fact if parted else _on_its_axis(fact), _whole(Features, features)))
-        _check_vectors(new.features, self.bank.model)
-        self.facts[fact.id] = new
-        return fact.id
+def _without_dangling_evidence(record: Record, facts: Container[str]) -> Record:
+    """Drop rows of evidence whose facts the export lacks."""
+    if record.kind != EVIDENCE:
+        return record
+    rows = [row for row in read_evidence(record) if row.fact_id in facts]
+    return replace(evidence_record(record.bank, record.id, rows), created_at=record.created_at)
 
 
 def _check_vectors(features: Features, model: EmbeddingModel | None) -> None:
@@ -335,8 +302,8 @@ def _check_vectors(features: Features, model: EmbeddingModel | None) -> None:
 
 
 def _whole(kind: type[T], body: Mapping[str, object], /, **own: object) -> T:
-    """An object of which an export names every field."""
-    lacking = field_types(kind).keys() - body.keys() - own.keys() - _SINCE_VERSION_1
+    """Build an object of which the export must name every field."""
+    lacking = field_types(kind).keys() - body.keys() - own.keys()
     if lacking:
         raise KeyError(*sorted(lacking))
     return from_plain(kind, body, **own)
@@ -344,30 +311,6 @@ def _whole(kind: type[T], body: Mapping[str, object], /, **own: object) -> T:
 
 def _without(body: Mapping[str, object], *names: str) -> dict[str, object]:
     return {name: value for name, value in body.items() if name not in names}
-
-
-def _up_to_date(new: NewFact) -> NewFact:
-    """A fact of any version as this one has it."""
-    fact, features = new.fact, new.features
-    if _PASSAGES_JOINED in features.passage:
-        in_context, _, own = features.passage.rpartition(_PASSAGES_JOINED)
-        features = replace(features, passage="" if own == fact.text else own, passage_in_context=in_context)
-    reason = next((flag for flag in fact.flags if flag.startswith(_INVALIDATED_FLAG)), None)
-    if reason is not None and fact.retired_at is not None and fact.invalidated_at is None:
-        fact = replace(
-            fact,
-            flags=tuple(flag for flag in fact.flags if flag != reason),
-            invalidated_at=fact.retired_at,
-            invalid_reason=reason.removeprefix(_INVALIDATED_FLAG) or None,
-        )
-    return NewFact(fact, features)
-
-
-def _on_its_axis(fact: Fact) -> Fact:
-    """A fact of up to version 2; one that another ended was true before, and is believed for its period."""
-    if fact.superseded_by is None or fact.valid_to is None or fact.invalidated_at is not None:
-        return fact
-    return replace(fact, end_recorded_at=fact.retired_at, retired_at=None)
 
 
 def _line(kind: str, body: Mapping[str, object]) -> str:
@@ -383,3 +326,53 @@ def _read(number: int, line: str) -> tuple[int, str, dict[str, object]]:
         return number, str(body.pop("kind")), body
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInput(f"line {number}", "a JSON object with a kind") from error
+
+
+CONFIGURED = frozenset({"directive", "directive_history"})
+"""Kinds of exported records that configure a bank; the others are its memories."""
+
+
+def clone_bank(
+    store: Store,
+    bank: str,
+    target: str,
+    now: datetime,
+    *,
+    include_data: bool = True,
+    include_config: bool = True,
+    include_history: bool = False,
+) -> int:
+    """Copy a bank under an id that no bank has, and return the number of facts."""
+    if store.banks([target]):
+        raise Conflict(f"bank {target!r} exists already")
+    source = next(iter(store.banks([bank])), None)
+    if source is None:
+        raise NotFound("bank", bank)
+    lines = chosen_lines(
+        export_bank(store, bank, now), include_data=include_data, include_config=include_config
+    )
+    facts = import_bank(store, target, lines)
+    kinds = (*((WEBHOOK,) if include_config else ()), *((AUDIT, LLM_CALL) if include_history else ()))
+    with store.reading(bank) as reading:
+        records = [record for kind in kinds for record in reading.records(kind)]
+    with store.transaction(target) as tx:
+        tx.put_records([replace(one, bank=target, id=str(uuid4()), updated_at=None) for one in records])
+    return facts
+
+
+def chosen_lines(lines: Iterable[str], *, include_data: bool, include_config: bool) -> Iterator[str]:
+    """Yield the lines of an export without the memories, or without the configuration."""
+    plain = Bank(id="plain")
+    for line in lines:
+        part = json.loads(line)
+        kind = part["kind"]
+        if kind == "bank":
+            if not include_config:
+                part |= {"name": "", "mission": plain.mission, "settings": {}}
+                part["disposition"] = {
+                    "skepticism": plain.disposition.skepticism, "literalism": plain.disposition.literalism,
+                    "empathy": plain.disposition.empathy, "bias_strength": plain.disposition.bias_strength,
+                }  # fmt: skip
+            yield json.dumps(part)
+        elif include_config if kind == "record" and part["record"] in CONFIGURED else include_data:
+            yield line

@@ -1,7 +1,7 @@
 """Matrix products on numpy's BLAS without its threads.
 
-OpenBLAS computes a large product on one thread per core, and its threads wait by spinning. Model runs already use every core, so
-those threads slow each other down (docs/decisions/blas-threads.md). A library must not change settings of the process it runs in:
+OpenBLAS computes a large product on one thread per core, and its threads spin while they wait. Model runs already use every
+core, so those threads slow each other down (docs/decisions/blas-threads.md). A library must not change settings of its process:
 the hot paths use `product` instead.
 """
 
@@ -18,7 +18,7 @@ _KERNEL_ROWS = 4
 
 
 def product(left: Matrix, right: Matrix) -> Matrix:
-    """`left @ right` for float32, in blocks of rows that are small enough for the calling thread."""
+    """Return `left @ right` for float32, in blocks of rows that are small enough for the calling thread."""
     rows = max(_ONE_THREAD // max(right.size, 1) // _KERNEL_ROWS, 1) * _KERNEL_ROWS
     if len(left) <= rows:
         return left @ right
@@ -48,7 +48,7 @@ class Factor:
         self._blocks = np.ascontiguousarray(matrix.reshape(inner, -1, width).swapaxes(0, 1))
 
     def after(self, left: Matrix) -> Matrix:
-        """`left @ matrix` for float32."""
+        """Return `left @ matrix` for float32."""
         blocks, inner, width = self._blocks.shape
         groups = -(-len(left) // self._ROWS)
         padded = np.zeros((groups * self._ROWS, inner), np.float32)

@@ -1,4 +1,4 @@
-"""A deterministic embedder without a model, for tests: texts that share words are near each other, meaning plays no part."""
+"""A deterministic embedder without a model, for tests: texts that share words are near each other."""
 
 from __future__ import annotations
 
@@ -16,43 +16,36 @@ _WORD = re.compile(r"\w+")
 
 
 class HashingEmbedder:
-    """Sums of pseudo-random word vectors; never chosen unless it is named."""
+    """Sums of pseudo-random word vectors; used only if it is named."""
 
     def __init__(self, dimensions: int = 64) -> None:
         self._dimensions = dimensions
 
     @property
     def model(self) -> EmbeddingModel:
-        """Name and dimensions, stored with each bank."""
         return EmbeddingModel("hashing", self._dimensions)
 
     @property
     def name(self) -> str:
-        """Name of the packing of the token vectors."""
         return f"hashing-{self._dimensions}/int8"
 
     def embed_query(self, text: str) -> Vector:
-        """The unit vector of a question, the same on every call."""
         words = self._words(text)
         total = words.sum(axis=0) if len(words) else _direction("", self._dimensions)
         return np.asarray(total / np.linalg.norm(total), np.float32)
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        """One unit vector per row, in the order of the texts."""
         return np.array([self.embed_query(text) for text in texts], np.float32).reshape(
             len(texts), self._dimensions
         )
 
     def encode_passages(self, texts: Sequence[str]) -> list[bytes]:
-        """Packed word vectors of each text."""
         return [np.round(self._words(text) * 127).astype(np.int8).tobytes() for text in texts]
 
     def embed_and_encode(self, texts: Sequence[str]) -> tuple[Matrix, list[bytes]]:
-        """`embed_passages` and `encode_passages`."""
         return self.embed_passages(texts), self.encode_passages(texts)
 
     def score(self, query: str, passages: Sequence[bytes]) -> Vector:
-        """Mean over the query's words of the best cosine with each passage's words; 0 for empty bytes."""
         return np.array([self._score(self._words(query), passage) for passage in passages], np.float32)
 
     def _score(self, query: Matrix, passage: bytes) -> float:

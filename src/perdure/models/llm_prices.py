@@ -1,4 +1,4 @@
-"""What the tokens of a model cost, from the table of genai-prices."""
+"""Prices of a model's tokens, from the table of genai-prices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from perdure.ports.llm import TokenUsage
 
 
 def list_price(model: str, usage: TokenUsage) -> float | None:
-    """US dollars at list price; None for a model that the table does not have, as of a server of one's own."""
+    """Return US dollars at list price; None for a model that the table lacks."""
     provider, _, name = model.partition(":")
     priced = Usage(input_tokens=usage.input, output_tokens=usage.output)
     try:

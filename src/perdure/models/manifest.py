@@ -1,4 +1,4 @@
-"""The manifest: what each known model is, which files it has, and where they may come from."""
+"""The manifest of known models: their parameters, files and sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ USE_FAMILY = "use"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One place that carries a model's files: an installed package, or a repository of the hub."""
+    """One source of a model's files: an installed package, or a repository of the hub."""
 
     package: str = ""
     version: str = ""
@@ -30,7 +30,7 @@ class Source:
     rename: Mapping[str, str] = field(default_factory=dict)
 
     def file(self, name: str) -> str:
-        """Path of a model file within the package or the repository."""
+        """Return the path of a model file within the package or the repository."""
         path = self.rename.get(name, name)
         return f"{self.folder}/{path}" if self.folder else path
 
@@ -42,7 +42,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSpec:
-    """What the code must know to run a model as it was trained."""
+    """The parameters needed to run a model as it was trained."""
 
     name: str
     kind: str
@@ -56,7 +56,7 @@ class ModelSpec:
     model_file: str = "model.onnx"
     tokenizer_file: str = "tokenizer.json"
     languages: Sequence[str] = ()
-    """ISO 639 codes of what it was trained on; empty where nothing is said."""
+    """ISO 639 codes of its training data; empty if not stated."""
     licence: str = ""
     homepage: str = ""
     sha256: Mapping[str, str] = field(default_factory=dict)
@@ -74,12 +74,10 @@ class ModelSpec:
 
     @property
     def files(self) -> tuple[str, str]:
-        """The names of its files in a folder of its own."""
         return self.model_file, self.tokenizer_file
 
 
 def read_manifest(path: Path) -> tuple[ModelSpec, ...]:
-    """The models of a manifest file."""
     try:
         return _parse(tomllib.loads(path.read_text(encoding="utf-8")), str(path))
     except (OSError, tomllib.TOMLDecodeError) as error:
@@ -88,13 +86,13 @@ def read_manifest(path: Path) -> tuple[ModelSpec, ...]:
 
 @lru_cache(maxsize=1)
 def known_models() -> tuple[ModelSpec, ...]:
-    """The models that Perdure ships a manifest entry for."""
+    """Return the models of Perdure's own manifest."""
     text = resources.files("perdure.models").joinpath("manifest.toml").read_text(encoding="utf-8")
     return _parse(tomllib.loads(text), "manifest.toml")
 
 
 def find_model(name: str, kind: str = "", extra: Sequence[ModelSpec] = ()) -> ModelSpec:
-    """The manifest entry of a name, of the user's own entries first."""
+    """Return the manifest entry of a name, from the user's own entries first."""
     entries = [spec for spec in (*extra, *known_models()) if not kind or spec.kind == kind]
     for spec in entries:
         if spec.name.lower() == name.lower():

@@ -1,8 +1,8 @@
-"""Late interaction (MaxSim, as in ColBERT): token vectors packed small at retain, compared with the query's at recall.
+"""Late interaction (MaxSim, as in ColBERT): token vectors packed at retain, compared with the query's at recall.
 
-A token's state is centred on the model's mean state, projected on its first principal axes, and kept as one signed 4-bit number per
-axis; of a passage with many tokens the most alike are merged (docs/models.md has the measurements). The mean and the axes are data
-files beside this module.
+A token's state is centred on the model's mean state, projected on its first principal axes, and stored as one signed 4-bit
+number per axis; of a passage with many tokens the most similar are merged (docs/models.md has the measurements). The mean and
+the axes are data files next to this module.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Codes = NDArray[np.uint8]
 AXES = 128
 _MAX_CODE = 7
 _READ_TOKENS = 128
-"""Tokens of a passage that are looked at."""
+"""Tokens of a passage that are read."""
 _KEPT_TOKENS = 48
 """A passage keeps at most this many token vectors: 64 bytes each, 3 KB in all."""
 _COMPARED_TOKENS = 512
-"""Tokens that are compared in one product; their floats stay in the processor's cache."""
+"""Tokens compared in one product; their floats stay in the processor's cache."""
 _TINY = 1e-9
 
 
@@ -49,11 +49,11 @@ class TokenPacking:
         object.__setattr__(self, "_projected_mean", self.mean @ self.axes)
 
     def project(self, states: Matrix) -> Matrix:
-        """Unit vectors of the token states in the space that is compared, (tokens, axes)."""
+        """Return unit vectors of the token states in the space of comparison, (tokens, axes)."""
         return _unit(self._centred(states))
 
     def pack(self, states: Matrix) -> bytes:
-        """The projected states at 4 bits per axis; empty when there are none."""
+        """Return the projected states at 4 bits per axis; empty if there are none."""
         if not len(states):
             return b""
         tokens = self._centred(states[:_READ_TOKENS])
@@ -67,14 +67,14 @@ class TokenPacking:
         return packed.tobytes()
 
     def _centred(self, states: Matrix) -> Matrix:
-        """The states' directions minus the mean direction, on the axes; projected first, which is a third as wide."""
+        """Return the states' directions minus the mean direction, on the axes; projected first, which is a third as wide."""
         projected = product(states, self.axes)
         projected /= np.maximum(_lengths(states), _TINY)
         projected -= self._projected_mean
         return projected
 
     def unpack(self, packed: bytes) -> Matrix:
-        """Unit vectors of packed tokens, (tokens, axes)."""
+        """Return unit vectors of packed tokens, (tokens, axes)."""
         codes = self._codes(packed)
         values = np.empty((len(codes), len(self._projected_mean)), np.float32)
         _widen(codes, values)
@@ -84,7 +84,7 @@ class TokenPacking:
         return np.frombuffer(packed, np.uint8).reshape(-1, len(self._projected_mean) // 2)
 
     def score(self, query: Matrix, passages: Sequence[bytes]) -> Vector:
-        """Mean over the query's token vectors of the best cosine with each passage's; 0 for empty bytes."""
+        """Return the mean over the query's token vectors of the best cosine with each passage's; 0 for empty bytes."""
         sizes = np.array([*map(len, passages)], np.int64)
         counts, odd = np.divmod(sizes, len(self._projected_mean) // 2)
         if odd.any():
@@ -100,7 +100,7 @@ class TokenPacking:
         return scores
 
     def _cosines(self, query: Matrix, codes: Codes) -> Matrix:
-        """(packed tokens, query tokens) cosines; `query` has its even axes before its odd ones."""
+        """Return (packed tokens, query tokens) cosines; `query` has its even axes before its odd ones."""
         cosines = np.empty((len(codes), len(query)), np.float32)
         values = np.empty((min(_COMPARED_TOKENS, len(codes)), query.shape[1]), np.float32)
         directions = np.ascontiguousarray(query.T)
@@ -115,7 +115,7 @@ class TokenPacking:
 
 
 def _widen(codes: Codes, out: Matrix) -> None:
-    """The values of packed tokens, each scaled by a factor of its own; even axes before odd ones."""
+    """Write the values of packed tokens, each token scaled by its own factor; even axes before odd ones."""
     half = codes.shape[1]
     out[:, :half] = codes & 15
     out[:, half:] = codes >> 4
@@ -123,12 +123,12 @@ def _widen(codes: Codes, out: Matrix) -> None:
 
 
 def _even_then_odd(values: NDArray[Any]) -> NDArray[Any]:
-    """The even columns before the odd ones, as bytes hold them in their lower and upper halves."""
+    """Move the even columns before the odd ones, as bytes store them in their lower and upper halves."""
     return np.concatenate([values[..., 0::2], values[..., 1::2]], axis=-1)
 
 
 def merge_alike(tokens: Matrix, most: int) -> Matrix:
-    """At most `most` unit vectors: the two most alike become their sum's direction until few enough are left."""
+    """Return at most `most` unit vectors: merge the two most similar into the direction of their sum until few enough are left."""
     if len(tokens) <= most:
         return tokens
     sums, units = tokens.copy(), tokens.copy()
@@ -151,7 +151,7 @@ def merge_alike(tokens: Matrix, most: int) -> Matrix:
 
 @lru_cache(maxsize=8)
 def packing_of(model: str, dimensions: int) -> TokenPacking:
-    """The fitted packing of a model; a fixed random projection for a model that none was fitted for."""
+    """Return the fitted packing of a model, or a fixed random projection for a model without one."""
     fitted = resources.files("perdure.models").joinpath("packings", f"{model}.npz")
     if fitted.is_file():
         with resources.as_file(fitted) as path, np.load(path, allow_pickle=False) as data:

@@ -1,4 +1,4 @@
-"""Embedders that run here: a text's vector and its token vectors from one pass of an ONNX model."""
+"""Local embedders: a text's vector and its token vectors from one pass of an ONNX model."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ BatchStates = list[tuple[Encoded, States]]
 
 
 class PendingEmbeddings(Generic[T]):
-    """Batches that run on other threads, and what `use` makes of each text on the thread that asks.
+    """Batches that run on other threads; `use` is applied to each text on the thread that asks.
 
-    Beside a busy Python thread every call into numpy may wait milliseconds for the interpreter's lock, so the threads
-    that run the model do nothing else (docs/decisions/retain-overlap.md).
+    Next to a busy Python thread every call into numpy may wait milliseconds for the interpreter's lock, so the threads that run the
+    model do nothing else (docs/decisions/retain-overlap.md).
     """
 
     def __init__(
@@ -49,12 +49,12 @@ class PendingEmbeddings(Generic[T]):
         self._results: list[T | None] = [None] * texts
 
     def settle(self) -> None:
-        """Use the states that are ready, without waiting: they are large, and not kept longer than needed."""
+        """Use the states that are ready, without waiting, since they are large."""
         while self._running and self._running[0][1].done():
             self._take()
 
     def result(self) -> list[T]:
-        """What `use` made of each text, in the order of the texts."""
+        """Return the results of `use`, in the order of the texts."""
         while self._running:
             self._take()
         return self._results  # type: ignore[return-value]  # every row was in one batch
@@ -93,21 +93,17 @@ class OnnxEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """Name and dimensions, stored with each bank."""
         return EmbeddingModel(self.spec.name, self.spec.dimensions)
 
     @property
     def name(self) -> str:
-        """Name of model and packing of the token vectors."""
         return f"{self.spec.name}/{self._packing.name}"
 
     @cached_property
     def weights(self) -> Weights:
-        """The model's files."""
         return find_weights(self.spec, self._places)
 
     def embed_query(self, text: str) -> Vector:
-        """The unit vector of a question, the same on every call."""
         ((vector, states),) = self._each([text], self.spec.query_prefix, self._pool_query)
         with self._lock:
             self._query_states[text] = states
@@ -116,26 +112,23 @@ class OnnxEmbedder:
         return vector
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        """One unit vector per row, in the order of the texts."""
         return self._matrix(self._each(texts, self.spec.passage_prefix, self._pool))
 
     def encode_passages(self, texts: Sequence[str]) -> list[bytes]:
-        """Packed token vectors of each text; empty for a text without words."""
+        """Return the packed token vectors of each text; empty for a text without words."""
         return self._each(texts, self.spec.passage_prefix, self._pack)
 
     def embed_and_encode(self, texts: Sequence[str]) -> tuple[Matrix, list[bytes]]:
-        """`embed_passages` and `encode_passages` for the price of one."""
         both = self._each(texts, self.spec.passage_prefix, self._pool_and_pack)
         return self._matrix([vector for vector, _ in both]), [packed for _, packed in both]
 
     def begin(self, texts: Sequence[str]) -> PendingEmbeddings[tuple[Vector, bytes]]:
-        """The rows of `embed_and_encode`, computed on other threads."""
+        """Start `embed_and_encode` on other threads."""
         run, batches = self._runs(texts, self.spec.passage_prefix)
         running = [(rows, self._limiter.submit(run, rows)) for rows in batches]
         return PendingEmbeddings(len(texts), running, self._pool_and_pack)
 
     def score(self, query: str, passages: Sequence[bytes]) -> Vector:
-        """Mean over the query's tokens of the best cosine with each passage's tokens; 0 for empty bytes."""
         with self._lock:
             states = self._query_states.get(query)
         if states is None:
@@ -143,7 +136,7 @@ class OnnxEmbedder:
         return self._packing.score(self._packing.project(states), passages)
 
     def token_states(self, texts: Sequence[str]) -> list[States]:
-        """The full states of each passage's words, as the packing is fitted on them."""
+        """Return the full states of each passage's words, for fitting the packing."""
         prefix = self.spec.passage_prefix
         return self._each(texts, prefix, lambda item, states: self._word_states(item, states, prefix))
 
@@ -156,7 +149,7 @@ class OnnxEmbedder:
         return packing_of(self.spec.name, self.spec.dimensions)
 
     def _each(self, texts: Sequence[str], prefix: str, use: Callable[[Encoded, States], T]) -> list[T]:
-        """What `use` makes of each text's token states."""
+        """Apply `use` to each text's token states."""
         run, batches = self._runs(texts, prefix)
 
         def run_and_use(rows: list[int]) -> list[T]:
@@ -171,7 +164,7 @@ class OnnxEmbedder:
     def _runs(
         self, texts: Sequence[str], prefix: str
     ) -> tuple[Callable[[list[int]], BatchStates], list[list[int]]]:
-        """The function that runs the model on a batch of rows, and the batches."""
+        """Return the function that runs the model on a batch of rows, and the batches."""
         runtime = self._runtime
 
         def run(rows: list[int]) -> BatchStates:
@@ -208,5 +201,5 @@ class OnnxEmbedder:
         return self._pool(item, states), words
 
     def _word_states(self, item: Encoded, states: States, prefix: str) -> States:
-        """The states of the text's own words: neither special tokens, nor the prefix, nor punctuation."""
+        """Return the states of the text's own words, without special tokens, the prefix and punctuation."""
         return states[(item.starts >= len(prefix)) & self._runtime.is_word[item.ids]]

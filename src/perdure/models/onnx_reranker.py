@@ -1,6 +1,13 @@
-"""Cross-encoders that run here: each pair of query and passage read together by an ONNX model."""
+"""Local cross-encoders: each pair of query and passage read together by an ONNX model."""
 
 from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,7 +18,6 @@ import numpy as np
 from perdure.errors import ModelError
 from perdure.models.manifest import ModelSpec, find_model
 from perdure.models.onnx_runtime import Encoded, OnnxModel, cut_characters, load, longest_first, to_encoded
-from perdure.models.readability import readability
 from perdure.models.run_limiter import ModelRunLimiter, shared_run_limiter
 from perdure.models.weights import Places, Weights, find_weights
 from perdure.ports.embedder import Vector
@@ -26,10 +32,12 @@ _WINDOW_TOKENS = 128
 _OVERLAP_TOKENS = 32
 _MAX_WINDOWS = 12
 """Passages of more than 160 tokens are read in windows: an answer deep in 500 tokens gets lost, in 128 it does not
-(docs/models.md). Twelve windows cover a chunk; a document of megabytes must not stall a recall."""
+(docs/models.md). Twelve windows cover a chunk; a document of megabytes must not stall a recall.
+"""
 _NOISE_BELOW = -4.0
-"""Lower logits say nothing about a question in another language of the Latin script: an answer in other words has -10, and
-something else that shares a word with the question -5."""
+"""Lower logits mean nothing for a question in another language of the Latin script: a paraphrased answer has -10, and a passage
+that shares a word with the question -5.
+"""
 
 
 class OnnxReranker:
@@ -56,16 +64,14 @@ class OnnxReranker:
 
     @property
     def name(self) -> str:
-        """Name of the model."""
         return self.spec.name
 
     @cached_property
     def weights(self) -> Weights:
-        """The model's files."""
         return find_weights(self.spec, self._places)
 
     def score(self, query: str, passages: Sequence[str]) -> Vector:
-        """Raw logits, one per passage, in order."""
+        """Return raw logits, one per passage, in order."""
         question = self._question(query)
         floor = _NOISE_BELOW if self._in_other_language(query, question) else -np.inf
         owners, pairs = self._pairs(question, passages)
@@ -78,14 +84,14 @@ class OnnxReranker:
         return load(self.weights)
 
     def _question(self, query: str) -> Encoding:
-        """The query's tokens, as far as they are read."""
+        """Return the query's tokens, as far as they are read."""
         limit = min(_QUERY_TOKENS, self.spec.max_tokens // 2)
         question = self._runtime.tokenizer.encode(cut_characters(query, limit), add_special_tokens=False)
         question.truncate(limit)
         return question
 
     def _in_other_language(self, query: str, question: Encoding) -> bool:
-        """Whether the question is not in the model's language; ModelError when not even in its script."""
+        """Return whether the question is not in the model's language; raise `ModelError` if not even in its script."""
         if tuple(self.spec.languages) != ("en",):
             return False
         reading = readability(query, question)
@@ -94,7 +100,7 @@ class OnnxReranker:
         return reading.other_language
 
     def _pairs(self, question: Encoding, passages: Sequence[str]) -> tuple[list[int], list[Encoded]]:
-        """Every window of every passage beside the question, and which passage it is of."""
+        """Return the question paired with every window of every passage, and the passage of each pair."""
         tokenizer = self._runtime.tokenizer
         room = self.spec.max_tokens - len(question.ids) - tokenizer.num_special_tokens_to_add(True)
         owners: list[int] = []
@@ -106,7 +112,7 @@ class OnnxReranker:
         return owners, pairs
 
     def _logits(self, pairs: Sequence[Encoded]) -> Vector:
-        """One logit per pair."""
+        """Return one logit per pair."""
         runtime = self._runtime
         batches = longest_first([len(pair.ids) for pair in pairs], self.spec.batch)
         outputs = self._limiter.map(lambda rows: runtime.run([pairs[row] for row in rows]), batches)
@@ -127,3 +133,44 @@ def _windows(tokenizer: Tokenizer, passage: str, room: int) -> list[Encoding]:
         return [encoding]
     encoding.truncate(min(room, _WINDOW_TOKENS), stride=min(_OVERLAP_TOKENS, room // 4))
     return [encoding, *encoding.overflowing[: _MAX_WINDOWS - 1]]
+
+
+_UNKNOWN_TOKEN = "[UNK]"
+_MAX_UNREADABLE = 0.5
+"""Questions in German or Spanish have at most .05, in Japanese or Chinese at least .88."""
+_MIN_WHOLE_WORDS = 0.6
+"""99% of the questions of LoCoMo and LongMemEval have more, 95% of those in German and 83% of those in Spanish less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readability:
+    """Shares of a text's letters and digits."""
+
+    unreadable: float
+    """In unknown tokens, or non-ASCII and alone in a token."""
+    whole_words: float
+    """In words that are one token."""
+
+    @property
+    def other_script(self) -> bool:
+        """Return whether the model sees only unknown characters."""
+        return self.unreadable > _MAX_UNREADABLE
+
+    @property
+    def other_language(self) -> bool:
+        """Return whether the model knows few of the words."""
+        return self.whole_words < _MIN_WHOLE_WORDS
+
+
+def readability(text: str, encoding: Encoding) -> Readability:
+    """Return the readability of a text from its encoding without special tokens; a text without letters is readable."""
+    letters = unreadable = whole = 0
+    tokens_of_word = Counter(encoding.word_ids)
+    for token, (start, end), word in zip(encoding.tokens, encoding.offsets, encoding.word_ids, strict=True):
+        own = [letter for letter in text[start:end] if letter.isalnum()]
+        letters += len(own)
+        if token == _UNKNOWN_TOKEN or (len(own) == 1 and not own[0].isascii()):
+            unreadable += len(own)
+        elif tokens_of_word[word] == 1:
+            whole += len(own)
+    return Readability(unreadable / letters, whole / letters) if letters else Readability(0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Loaded ONNX models: one session per file and process, made on first use."""
+"""Loaded ONNX models: one session per file and process, created on first use."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class OnnxModel:
 
     @cached_property
     def is_word(self) -> NDArray[np.bool_]:
-        """For each token id, whether it holds a letter or a digit."""
+        """Return for each token id whether it contains a letter or a digit."""
         mask = np.zeros(self.tokenizer.get_vocab_size(), bool)
         for token, number in self.tokenizer.get_vocab().items():
             mask[number] = any(map(str.isalnum, token))
         return mask
 
     def run(self, batch: Sequence[Encoded]) -> States:
-        """The model's first output, one row per item; shorter items are padded to the longest."""
+        """Return the model's first output, one row per item; shorter items are padded to the longest."""
         width = max(len(item.ids) for item in batch)
         feeds = {name: np.zeros((len(batch), width), np.int64) for name in self._inputs}
         for row, item in enumerate(batch):
@@ -69,7 +69,7 @@ _lock = threading.Lock()
 
 
 def load(weights: Weights) -> OnnxModel:
-    """The model of these weights, checked and loaded at most once per process."""
+    """Return the model of these weights, verified and loaded at most once per process."""
     key = (str(weights.model_path.resolve()), weights.spec.name)
     with _lock:
         if key not in _loaded:
@@ -104,12 +104,12 @@ def _load(weights: Weights) -> OnnxModel:
 
 
 def cut_characters(text: str, tokens: int) -> str:
-    """A beginning long enough for that many tokens of ordinary text, so that megabytes are not read to keep 512."""
+    """Return a beginning long enough for that many tokens of ordinary text, so that megabytes are not read to keep 512."""
     return without_surrogates(text[: tokens * _CHARACTERS_PER_TOKEN])
 
 
 def encode(tokenizer: Tokenizer, text: str, limit: int) -> Encoded:
-    """A text's tokens, cut to the model's window of `limit` tokens."""
+    """Return a text's tokens, cut to the model's window of `limit` tokens."""
     text = cut_characters(text, limit)
     encoding = tokenizer.encode(text)
     if len(encoding.ids) > limit:
@@ -120,7 +120,7 @@ def encode(tokenizer: Tokenizer, text: str, limit: int) -> Encoded:
 
 
 def to_encoded(encoding: Encoding) -> Encoded:
-    """A tokenizer's encoding as arrays."""
+    """Convert a tokenizer's encoding to arrays."""
     starts = [
         -1 if special else offset[0]
         for special, offset in zip(encoding.special_tokens_mask, encoding.offsets, strict=True)
@@ -131,6 +131,6 @@ def to_encoded(encoding: Encoding) -> Encoded:
 
 
 def longest_first(lengths: Sequence[int], size: int) -> list[list[int]]:
-    """Row numbers in batches of `size`, long items first: batches are of like length, and no core idles at the end."""
+    """Return row numbers in batches of `size`, long items first: batches have similar lengths, and no core idles at the end."""
     order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
     return [order[at : at + size] for at in range(0, len(order), size)]

@@ -1,5 +1,8 @@
-"""Models behind a provider, over HTTP: embeddings by the OpenAI protocol (many servers speak it) or Ollama's, reranking by the
-Cohere protocol (many servers speak it) or that of text-embeddings-inference."""
+"""Models of a provider over HTTP.
+
+Embeddings use the protocol of OpenAI, which many servers speak, or Ollama's; reranking that of Cohere, which many servers speak,
+or of text-embeddings-inference.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,7 @@ class HttpClient:
         return f"HttpClient({self.url!r}, key={'set' if self._key else 'none'})"
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """The provider's JSON answer; transient failures are tried again, the rest is a ProviderError."""
+        """Return the provider's JSON answer; transient failures are retried, others raise `ProviderError`."""
         import httpx
 
         target = self.url + path
@@ -89,7 +92,6 @@ class HttpClient:
         raise AssertionError("unreachable")
 
     def close(self) -> None:
-        """Close the connections."""
         with self._lock:
             if self._client is not None:
                 self._client.close()
@@ -135,7 +137,7 @@ def _hint(status: int) -> str:
 
 
 def read_retry_after(header: str | None) -> float | None:
-    """Seconds that Retry-After asks for, given as a number or as a date."""
+    """Return the seconds of Retry-After, given as a number or as a date."""
     if not header:
         return None
     try:
@@ -150,7 +152,7 @@ def read_retry_after(header: str | None) -> float | None:
 
 
 class HttpEmbedder(ABC):
-    """What the embedding protocols share: batches, unit vectors, and a check of the answer.
+    """Common parts of the embedding protocols: batches, unit vectors, and a check of the answer.
 
     With `dimensions` 0 the provider is asked once, when they are first needed.
     """
@@ -185,29 +187,25 @@ class HttpEmbedder(ABC):
 
     @property
     def model(self) -> EmbeddingModel:
-        """Name and dimensions, stored with each bank."""
         if not self._dimensions:
             self.embed_query("dimensions")
         return EmbeddingModel(self._name, self._dimensions)
 
     def embed_query(self, text: str) -> Vector:
-        """The unit vector of a question."""
         vector: Vector = self._embed([self._query_prefix + text])[0]
         return vector
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        """One unit vector per row, in the order of the texts."""
         prefixed = [self._passage_prefix + text for text in texts]
         parts = [self._embed(prefixed[at : at + self._batch]) for at in range(0, len(prefixed), self._batch)]
         return np.concatenate(parts) if parts else np.zeros((0, self.model.dimensions), np.float32)
 
     def close(self) -> None:
-        """Close the connections."""
         self._http.close()
 
     @abstractmethod
     def _request(self, texts: list[str]) -> list[Any]:
-        """The provider's vectors, one per text, in order."""
+        """Return the provider's vectors, one per text, in order."""
 
     def _embed(self, texts: Sequence[str]) -> Matrix:
         vectors = self._request(_sendable(texts))
@@ -237,7 +235,7 @@ class HttpEmbedder(ABC):
 
 
 def _sendable(texts: Sequence[str]) -> list[str]:
-    """The texts as providers take them: no lone surrogates, and no empty string."""
+    """Return the texts without lone surrogates and empty strings, which providers refuse."""
     return [without_surrogates(text) or " " for text in texts]
 
 
@@ -268,7 +266,7 @@ class OllamaEmbedder(HttpEmbedder):
 
 
 class HttpReranker(ABC):
-    """What the reranking protocols share: batches, order, and a check of the answer."""
+    """Common parts of the reranking protocols: batches, order, and a check of the answer."""
 
     def __init__(
         self,
@@ -292,11 +290,10 @@ class HttpReranker(ABC):
 
     @property
     def name(self) -> str:
-        """Name of the model."""
         return self._model or self._http.url
 
     def score(self, query: str, passages: Sequence[str]) -> Vector:
-        """Logits, one per passage, in order."""
+        """Return logits, one per passage, in order."""
         question, *texts = _sendable([query, *passages])
         logits = [
             logit
@@ -306,16 +303,15 @@ class HttpReranker(ABC):
         return np.array(logits, np.float32)
 
     def close(self) -> None:
-        """Close the connections."""
         self._http.close()
 
     @abstractmethod
     def _request(self, query: str, texts: list[str]) -> Any:
-        """The provider's list of results."""
+        """Return the provider's list of results."""
 
     @abstractmethod
     def _logit(self, result: Any) -> float:
-        """The logit of one result."""
+        """Return the logit of one result."""
 
     def _batch_logits(self, query: str, texts: list[str]) -> list[float]:
         try:
@@ -333,7 +329,7 @@ class HttpReranker(ABC):
 class CohereReranker(HttpReranker):
     """POST {url}/rerank with `documents`, as Cohere, Jina, vLLM and LiteLLM answer it.
 
-    Relevance scores are probabilities; they are turned back into logits.
+    Relevance scores are probabilities; they are converted back into logits.
     """
 
     def _request(self, query: str, texts: list[str]) -> Any:

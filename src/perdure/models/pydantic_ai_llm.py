@@ -1,8 +1,8 @@
-"""Language models of many providers through pydantic-ai: OpenAI, Anthropic, Google, Ollama and others by name, and any server that
-speaks OpenAI's protocol (llama.cpp, vLLM, LM Studio) by its URL.
+"""Language models of many providers through pydantic-ai.
 
-One request is one request: the clients' own retries are switched off. Requests of all threads run on one event loop of the
-model's own, so that its connections are shared.
+OpenAI, Anthropic, Google, Ollama and others are opened by name, any server that speaks OpenAI's protocol (llama.cpp, vLLM, LM
+Studio) by its URL. One request is one request: the clients' own retries are switched off. Requests of all threads run on one
+event loop per model, so that its connections are shared.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 BY_URL = "http"
-"""Stands for the provider in the name of a model that is reached by its URL."""
+"""The provider in the name of a model that is reached by its URL."""
 WINDOWS = {"ollama": 4_096, BY_URL: 8_192}
-"""Assumed where the setting `llm_window` says nothing and the model is not known: what these servers have unless told otherwise."""
+"""Windows if the setting `llm_window` is not set and the model is not known: the defaults of these servers."""
 OTHER_WINDOW = 32_768
 GRACE = 5.0
-"""Seconds beyond its time-out for which an answer is waited for."""
+"""Seconds beyond the time-out to wait for an answer."""
 ROUNDS = 10
 EXCERPT = 300
 SCHEMA_REQUEST = "Answer with one JSON value that satisfies this JSON Schema, and with nothing else:\n"
@@ -62,14 +62,13 @@ _KEY_LIKE = re.compile(r"\b(?:sk|pk|key|AIza)[-_][\w-]{12,}|\bAIza[\w-]{20,}|(?<
 
 
 class Refusable(StrEnum):
-    """What a provider may refuse of a request, and then is not sent to that model again."""
+    """Parts of a request that a provider may refuse, and that are then not sent to that model again."""
 
     TOOL_CHOICE = "tool_choice"
     JSON_SCHEMA = "json_schema"
-    TEMPERATURE = "temperature"
     REASONING = "reasoning"
     MAX_TOKENS = "max_tokens"
-    """The older name of the limit of a reply; the newer one is sent instead."""
+    """The older name of the reply's limit; the newer one is sent instead."""
 
 
 _NAMED = {
@@ -78,7 +77,6 @@ _NAMED = {
         r"response[_ ]?format|json[_ ]schema|structured[_ ]output|response[_ ]?schema|output_config",
         re.IGNORECASE,
     ),
-    Refusable.TEMPERATURE: re.compile(r"temperature", re.IGNORECASE),
     Refusable.REASONING: re.compile(r"reasoning|thinking", re.IGNORECASE),
     Refusable.MAX_TOKENS: re.compile(r"max_completion_tokens", re.IGNORECASE),
 }
@@ -105,28 +103,25 @@ class PydanticAiLlm:
         self._window = window or stated_window or WINDOWS.get(self._provider_name, OTHER_WINDOW)
         self._loop = _LoopThread(f"perdure-llm-{self._model_name}", self._model)
         self._refused: set[Refusable] = set()
-        """Grows only; read and added to without a lock, since each part of it is atomic."""
+        """Only grows; used without a lock, since each access is atomic."""
 
     def __repr__(self) -> str:
         return f"PydanticAiLlm({self.name!r})"
 
     @property
     def name(self) -> str:
-        """Provider and model."""
         return f"{self._provider_name}:{self._model_name}"
 
     @property
     def window(self) -> int:
-        """Tokens of a request and its reply."""
         return self._window
 
     @property
     def refused(self) -> frozenset[Refusable]:
-        """What the provider refused for this model, and is not sent any more."""
         return frozenset(self._refused)
 
     def complete(self, request: LlmRequest) -> LlmReply:
-        """The model's reply; sent again, without what the provider refuses, when it names that for the first time."""
+        """Return the model's reply; repeat the request without what the provider refuses when it names that for the first time."""
         while True:
             dropped = frozenset(self._refused)
             outcome = self._attempt(request, dropped)
@@ -139,13 +134,12 @@ class PydanticAiLlm:
             self._refused |= named
 
     def close(self) -> None:
-        """Close the connections."""
         self._loop.close()
 
     # Sending
 
     def _attempt(self, request: LlmRequest, dropped: frozenset[Refusable]) -> LlmReply | LlmError:
-        """One request. Errors are returned, so that none is raised in the context of the provider's, which may quote a key."""
+        """Send one request. Errors are returned, so that none is raised in the context of the provider's, which may quote a key."""
         native = request.schema is not None and self._takes_schema(dropped)
         schema = None if native else request.schema
         call = model_request(
@@ -173,8 +167,6 @@ class PydanticAiLlm:
             request_timeout=request.timeout,
             max_retries=0,
         )
-        if request.temperature is not None and Refusable.TEMPERATURE not in dropped:
-            settings["temperature"] = request.temperature
         if self._reasoning and Refusable.REASONING not in dropped:
             settings["thinking"] = False if self._reasoning == "off" else self._reasoning  # type: ignore[typeddict-item]
         if request.tools and request.must_call_tool and Refusable.TOOL_CHOICE not in dropped:
@@ -188,13 +180,12 @@ class PydanticAiLlm:
     def _named(
         self, error: LlmError, request: LlmRequest, dropped: frozenset[Refusable]
     ) -> frozenset[Refusable]:
-        """What was sent and an error says is refused, and was not known to be."""
+        """Return the sent parts that an error newly names as refused."""
         if not isinstance(error, LlmRefused) or error.status not in (None, 400, 404, 422):
             return frozenset()
         sent = {
             Refusable.TOOL_CHOICE: bool(request.tools) and request.must_call_tool,
             Refusable.JSON_SCHEMA: request.schema is not None and self._takes_schema(dropped),
-            Refusable.TEMPERATURE: request.temperature is not None,
             Refusable.REASONING: bool(self._reasoning),
             Refusable.MAX_TOKENS: self._provider_name == BY_URL,
         }
@@ -220,13 +211,13 @@ class PydanticAiLlm:
         )
 
     def _count(self, request: LlmRequest, text: str, calls: Iterable[ToolCall]) -> TokenUsage:
-        """Tokens as we count them, where the provider does not tell."""
+        """Count tokens if the provider does not report them."""
         sent = [message.text for message in request.messages]
         sent += [json.dumps(tool.parameters) for tool in request.tools]
         if request.schema is not None:
             sent.append(json.dumps(request.schema))
         answered = text + "".join(json.dumps(dict(call.arguments)) for call in calls)
-        return TokenUsage(sum(self._tokens.count_all(sent)), self._tokens.count(answered))
+        return TokenUsage(sum(map(self._tokens.count, sent)), self._tokens.count(answered))
 
     def _read_error(self, error: exceptions.AgentRunError, request: LlmRequest) -> LlmError:
         shown = self._shown(error)
@@ -244,7 +235,7 @@ class PydanticAiLlm:
         return LlmBusy(shown, status=status, retry_after=wait)
 
     def _shown(self, error: Exception) -> str:
-        """An error in one line, without keys."""
+        """Return an error on one line, without keys."""
         body = getattr(error, "body", None)
         detail = body.get("message") if isinstance(body, dict) else body
         status = getattr(error, "status_code", None)
@@ -274,7 +265,7 @@ class PydanticAiLlm:
         raise InvalidInput("llm", f"a model that can be opened ({reason})", self.name)
 
     def _by_url(self, url: str, key: str, *, older_limit: bool) -> Model:
-        """A model behind a URL; every such server knows the older name of the limit, most of OpenAI's own only the newer."""
+        """Return a model behind a URL; every such server knows the older name of the limit, most of OpenAI's own only the newer."""
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.profiles.openai import OpenAIModelProfile
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
@@ -296,7 +287,7 @@ class PydanticAiLlm:
 
 
 def split_name(model: str, url: str) -> tuple[str, str]:
-    """Provider and model of a name such as "openai:gpt-5-mini".
+    """Return provider and model of a name such as "openai:gpt-5-mini".
 
     With a URL, a name without a provider, or with OpenAI's, is one of the server there.
     """
@@ -313,7 +304,7 @@ def split_name(model: str, url: str) -> tuple[str, str]:
 
 
 def _provider(name: str, url: str, key: str) -> Provider[Any]:
-    """A provider with the key and URL that are set; what is not set it reads from its own environment variables."""
+    """Return a provider with the configured key and URL; it reads missing ones from its own environment variables."""
     options: dict[str, str] = {"api_key": key} if key else {}
     if name == "ollama":
         options["base_url"] = url or "http://localhost:11434/v1"
@@ -337,7 +328,7 @@ def _parameters(request: LlmRequest, *, native: bool) -> ModelRequestParameters:
 
 
 def _to_messages(messages: Sequence[ChatMessage], schema: JsonSchema | None) -> list[ModelMessage]:
-    """The messages as pydantic-ai has them; a schema that cannot be sent as such is asked for in words, in the last of them."""
+    """Convert messages to pydantic-ai's; a schema that cannot be sent as such is added to the last of them in words."""
     sendable: list[ModelMessage] = []
     asked: list[ModelRequestPart] = []
     for message in messages:
@@ -387,7 +378,7 @@ def _to_call(part: ToolCallPart) -> ToolCall:
 
 
 class _LoopThread:
-    """An event loop on a thread of its own, started by the first request, in which the model's connections live."""
+    """An event loop on its own thread, started by the first request, for the model's connections."""
 
     def __init__(self, name: str, model: Model) -> None:
         self._name, self._model = name, model
@@ -397,7 +388,7 @@ class _LoopThread:
         self._closed = False
 
     def run(self, work: Coroutine[Any, Any, T], timeout: float) -> T:
-        """The result of a coroutine; TimeoutError when it takes too long, and then it is cancelled."""
+        """Return the result of a coroutine; cancel it and raise TimeoutError if it takes too long."""
         with self._lock:
             if self._closed:
                 work.close()

@@ -1,4 +1,4 @@
-"""The tagger that needs no model: sentences by their marks, names by their capitals."""
+"""The tagger that needs no model: names by their capitals."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from perdure.models.tagging import (
     PLAIN_WORDS,
     Gazetteer,
     find_marked,
-    mentions_by_span,
     without_overlaps,
 )
-from perdure.ports.tagger import Mention, Sentence
+from perdure.ports.tagger import Mention
 from perdure.text.sentences import sentences
 from perdure.text.surrogates import without_surrogates
 
@@ -50,39 +49,29 @@ _INNER = re.compile(r"(?<=[a-z,;]\s)[A-Z][\w-]+")
 
 
 class RuleTagger:
-    """Sentences and mentions without a model; sentences have no tokens."""
+    """Finds names without a model."""
 
     @property
     def name(self) -> str:
         """Name of the model."""
         return "rules"
 
-    @property
-    def has_parser(self) -> bool:
-        """Sentences come without dependencies."""
-        return False
-
-    def tag(self, texts: Sequence[str], names: Collection[str] = ()) -> list[list[Sentence]]:
-        """The sentences of each text; `names` are found even in lower case."""
+    def tag(self, texts: Sequence[str], names: Collection[str] = ()) -> list[list[Mention]]:
+        """Return the mentions of each text in order; `names` are found even in lower case."""
         known = Gazetteer(names)
         return [_tag(without_surrogates(text), known) for text in texts]
 
 
-def _tag(text: str, known: Gazetteer) -> list[Sentence]:
-    spans = list(sentences(text))
+def _tag(text: str, known: Gazetteer) -> list[Mention]:
     lower, inner = _lower_words(text), frozenset(_INNER.findall(text))
     capitalised = _same_type_per_name(
-        [mention for span in spans for mention in _names(text, span, lower, inner)]
+        [mention for span in sentences(text) for mention in _names(text, span, lower, inner)]
     )
-    mentions = without_overlaps(known.find(text), find_marked(text), capitalised)
-    return [
-        Sentence(text[start:end], start, end, (), inside)
-        for (start, end), inside in zip(spans, mentions_by_span(mentions, spans), strict=True)
-    ]
+    return without_overlaps(known.find(text), find_marked(text), capitalised)
 
 
 def _same_type_per_name(mentions: Sequence[Mention]) -> list[Mention]:
-    """The mentions with one type per name: the first that says more than concept."""
+    """Return the mentions with one type per name: the first that says more than concept."""
     types = {mention.text: mention.type for mention in reversed(mentions) if mention.type != "concept"}
     return [replace(mention, type=types.get(mention.text, mention.type)) for mention in mentions]
 
@@ -90,7 +79,7 @@ def _same_type_per_name(mentions: Sequence[Mention]) -> list[Mention]:
 def _names(
     text: str, span: tuple[int, int], lower: frozenset[str], inner: frozenset[str]
 ) -> Iterator[Mention]:
-    """Runs of capitalised words; at a sentence's start a single word needs a sign that it is a name."""
+    """Yield runs of capitalised words; at a sentence's start a single word needs a sign that it is a name."""
     start, end = span
     shouted = text[start:end].isupper()
     for match in _NAME.finditer(text, start, end):
@@ -104,7 +93,7 @@ def _names(
 
 
 def _trim(name: str, at: int, first: bool, lower: frozenset[str]) -> tuple[str, int]:
-    """The run without plain words at its ends."""
+    """Return the run without plain words at its ends."""
     while name:
         word = name.split(maxsplit=1)[0]
         bare = word.lower().replace("’", "'").strip("-&")

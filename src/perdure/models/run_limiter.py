@@ -1,7 +1,7 @@
-"""One limit on how many model runs happen at once in the process, whoever asks for them.
+"""The limit of concurrent model runs in the process.
 
-Sessions run on the thread that calls them (one intra-op thread each), so this limit is what keeps several recalls, or a recall and a
-retain, from fighting over the cores. Tagging is not counted.
+Sessions run on the calling thread (one intra-op thread each), so this limit keeps several recalls, or a recall and a retain,
+from competing for the cores. Tagging is not counted.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class ModelRunLimiter:
             return work(item)
 
     def map(self, work: Callable[[A], B], items: Sequence[A]) -> list[B]:
-        """Do the work on every item, several at once; results in order."""
+        """Do the work on every item, several at once; return the results in order."""
         if len(items) < 2 or self.limit == 1:
             return [self.run(work, item) for item in items]
         return list(self._threads().map(lambda item: self.run(work, item), items))
 
     def submit(self, work: Callable[[A], B], item: A) -> Future[B]:
-        """Start the work on a thread of the limiter's own."""
+        """Start the work on one of the limiter's threads."""
         return self._threads().submit(self.run, work, item)
 
     def _threads(self) -> ThreadPoolExecutor:
@@ -53,7 +53,7 @@ class ModelRunLimiter:
 
 
 def available_cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -64,7 +64,7 @@ _shared_lock = threading.Lock()
 
 
 def shared_run_limiter(limit: int = 0) -> ModelRunLimiter:
-    """The process's limiter of that many runs; 0 takes the number of cores."""
+    """Return the process's limiter of that many runs; 0 takes the number of cores."""
     limit = limit or available_cores()
     with _shared_lock:
         if limit not in _shared:

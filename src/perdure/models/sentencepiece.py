@@ -1,4 +1,4 @@
-"""Reads a SentencePiece model file (unigram) into a tokenizer of the `tokenizers` library.
+"""Reader of SentencePiece model files (unigram) for the `tokenizers` library.
 
 The file is a protocol buffer, `sentencepiece_model.proto` of google/sentencepiece. Only these fields are read:
 
@@ -26,7 +26,7 @@ Field = tuple[int, int, bytes]
 
 
 def unigram_tokenizer(model: bytes) -> Tokenizer:
-    """The tokenizer of a model file; a text stands between `<s>` and `</s>`. ValueError for any other file."""
+    """Return the tokenizer of a model file, which adds `<s>` and `</s>`; raise ValueError for any other file."""
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
     pieces: list[tuple[str, float]] = []
@@ -69,7 +69,7 @@ def _read_piece(content: bytes) -> tuple[str, float, int]:
 
 
 def read_fields(message: bytes) -> Iterator[Field]:
-    """The fields of a protocol buffer message in order; ValueError when it is cut off or none."""
+    """Yield the fields of a protocol buffer message; raise ValueError if it is cut or invalid."""
     at = 0
     while at < len(message):
         tag, at = _read_varint(message, at)
@@ -90,7 +90,7 @@ def read_fields(message: bytes) -> Iterator[Field]:
 
 
 def _read_varint(message: bytes, at: int) -> tuple[int, int]:
-    """A number in groups of seven bits, lowest first, and the position after it."""
+    """Return a number in groups of seven bits, lowest first, and the position after it."""
     value = shift = 0
     while True:
         if at >= len(message):

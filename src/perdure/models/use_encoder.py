@@ -36,7 +36,7 @@ class LayerNorm:
         self._gain, self._shift, self._epsilon = gain, shift, epsilon
 
     def __call__(self, rows: Matrix) -> Matrix:
-        """The rows, each normalised over its columns."""
+        """Normalise each row over its columns."""
         centred = rows - rows.mean(axis=-1, keepdims=True)
         variance = np.square(centred).mean(axis=-1, keepdims=True)
         return np.asarray(centred / np.sqrt(variance + self._epsilon) * self._gain + self._shift, np.float32)
@@ -49,7 +49,7 @@ class Convolution:
         self._order, self._weights, self._bias = order, Factor(weights), bias
 
     def __call__(self, rows: Matrix) -> Matrix:
-        """rows + relu(neighbourhoods x weights + bias), (tokens, channels)."""
+        """Return rows + relu(neighbourhoods x weights + bias), (tokens, channels)."""
         return rows + relu(self._weights.after(neighbourhoods(rows, self._order)) + self._bias)
 
 
@@ -64,7 +64,7 @@ class Branch:
         )
 
     def __call__(self, embeddings: Matrix) -> Matrix:
-        """(tokens, 256)"""
+        """Return the view of each token, (tokens, 256)."""
         return self._second(self._first(self._norm(self._projection.after(embeddings) + self._bias)))
 
 
@@ -72,7 +72,7 @@ class UseEncoder:
     """The encoder's weights, and the vector of a sequence of tokens."""
 
     def __init__(self, content: bytes) -> None:
-        """`content` is an .npz archive; ValueError when it does not hold the encoder's weights."""
+        """Read an .npz archive; raise ValueError if it lacks the encoder's weights."""
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as archive:
                 self._read(archive)
@@ -97,16 +97,15 @@ class UseEncoder:
 
     @property
     def dimensions(self) -> int:
-        """Of the vectors."""
         return len(self._dense["d3"])
 
     @property
     def vocabulary(self) -> int:
-        """Number of tokens that have an embedding."""
+        """Return the number of tokens that have an embedding."""
         return len(self._table)
 
     def encode(self, ids: Ids) -> Vector:
-        """The unit vector of a text's tokens, its beginning and end marks among them."""
+        """Return the unit vector of a text's tokens, including its beginning and end marks."""
         pooled = self._pool(self._features(self._embed(ids)))
         # Two residual blocks; what goes in comes back through a projection of its own.
         middle = relu(self._layer("p1", pooled) + self._layer("d1", relu(self._layer("d0", pooled))))
@@ -119,12 +118,12 @@ class UseEncoder:
         return rows
 
     def _features(self, embeddings: Matrix) -> Matrix:
-        """The embedding and the branches' views of each token, (tokens, 512 + 3 x 256)."""
+        """Return the embedding and the branches' views of each token, (tokens, 512 + 3 x 256)."""
         views = [branch(embeddings) for branch in self._branches]
         return self._norm(np.concatenate([embeddings, *views], axis=1))
 
     def _pool(self, features: Matrix) -> Vector:
-        """The sum of the tokens' outputs over the root of their number."""
+        """Return the sum of the tokens' outputs over the root of their number."""
         count = np.float32(len(features))
         total = self._layer("cnn_W", features.sum(axis=0)) + count * self._output_bias
         return np.asarray(total / np.sqrt(count), np.float32)
@@ -135,7 +134,7 @@ class UseEncoder:
 
 
 def neighbourhoods(rows: Matrix, order: int) -> Matrix:
-    """Each row beside its neighbours, (tokens, order x channels): as many to the left as to the right or one less.
+    """Return each row with its neighbours, (tokens, order x channels): as many to the left as to the right or one less.
 
     Beyond the ends there are zeros.
     """
@@ -146,5 +145,5 @@ def neighbourhoods(rows: Matrix, order: int) -> Matrix:
 
 
 def relu(values: Matrix) -> Matrix:
-    """max(x, 0)"""
+    """Return max(x, 0)."""
     return np.maximum(values, 0.0)

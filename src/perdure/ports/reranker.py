@@ -1,4 +1,4 @@
-"""Port of models that read a query and a passage together."""
+"""Port of models that score a query and a passage together."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ class Reranker(Protocol):
     """Scores how well each passage answers the query. Any thread may call it, several at once."""
 
     @property
-    def name(self) -> str:
-        """Name of the model."""
+    def name(self) -> str: ...
 
     def score(self, query: str, passages: Sequence[str]) -> Vector:
-        """Raw logits, one per passage, in order; callers put them through the sigmoid."""
+        """Return raw logits, one per passage, in order; callers apply the sigmoid."""

@@ -23,9 +23,8 @@ from typing import Protocol
 
 from perdure.domain.bank import Bank, EmbeddingModel
 from perdure.domain.damage import Damage, Verification
-from perdure.domain.fact import Chunk, Document, Entity, Fact, Link, LinkKind
+from perdure.domain.fact import Chunk, Document, Entity, Fact, Link, LinkKind, RankingFields
 from perdure.domain.filter import Filter
-from perdure.domain.ranking import RankingFields
 from perdure.domain.recall import Hit
 from perdure.domain.record import Record
 from perdure.domain.time import Window
@@ -36,7 +35,7 @@ from perdure.ports.probe import Probe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """What the channels need of a fact. Made at retain; stores keep it and never compute it."""
+    """What the channels need of a fact. Computed at retain; stores keep it and never compute it."""
 
     vectors: Mapping[str, Vector] = field(default_factory=dict)
     """View name -> unit vector. The view "fact" is present whenever an embedder was configured."""
@@ -51,9 +50,9 @@ class Features:
     dedupe_key: str = ""
     """Facts that state the same share it; empty means never merged."""
     passage: str = ""
-    """What is embedded and what the reranker reads of the fact alone; empty where it is the fact's text."""
+    """What is embedded and what the reranker reads of the fact alone; empty if it is the fact's text."""
     passage_in_context: str = ""
-    """The fact's turn after the turn before it, verbatim; empty where it is the passage."""
+    """The fact's turn after the previous turn, verbatim; empty if it is the passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ class KeyedEntity:
 
 @dataclass(frozen=True, slots=True)
 class StagedVectors:
-    """Vectors of a fact made by another model than the bank's, kept aside until the bank switches over."""
+    """Vectors of a fact from another model than the bank's, kept until the bank switches over."""
 
     fact_id: str
     vectors: Mapping[str, Vector]
@@ -122,7 +121,7 @@ class Selection:
     """Case-insensitive substring of the text; empty selects all."""
     entity_id: str | None = None
     subject: str | None = None
-    """In any case, as are `relation` and `speaker`."""
+    """Case-insensitive, as are `relation` and `speaker`."""
     relation: str | None = None
     speaker: str | None = None
     dated: Window | None = None
@@ -134,12 +133,12 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class FactPage:
-    """A page of facts and how many the selection has in all."""
+    """A page of facts and the number of facts in the selection."""
 
     facts: tuple[Fact, ...]
     total: int
     damaged: tuple[Damage, ...] = ()
-    """Rows of the page that are left out, because they cannot be read or are not what was written."""
+    """Rows of the page that are left out, because they cannot be read or fail their checksum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +155,7 @@ class FactsWhere:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BankStats:
-    """Counts of what a bank holds."""
+    """Counts of what a bank contains."""
 
     facts: int = 0
     current_facts: int = 0
@@ -178,12 +177,12 @@ class Traces(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexUsage:
-    """The search indexes in this process's memory."""
+    """The search indexes in the memory of this process."""
 
     banks: int = 0
     bytes: int = 0
     hits: int = 0
-    """Readings that found their bank's index in memory, since the opening."""
+    """Readings since opening that found their bank's index in memory."""
     misses: int = 0
     """Readings that had to load it."""
 
@@ -192,46 +191,45 @@ class Rows(Protocol):
     """Reads that a reading and a transaction share. Unknown ids and damaged rows are left out of every answer."""
 
     def damaged(self) -> tuple[Damage, ...]:
-        """Rows that this scope has met so far that cannot be read, or are not what was written."""
+        """Return the damaged rows that this scope has met so far."""
 
     def bank(self) -> Bank | None:
-        """The bank itself, None when there is no such bank."""
+        """Return the bank itself, or None if there is none."""
 
     def facts(self, ids: Sequence[str]) -> list[Fact]:
-        """The facts of `ids` in that order."""
+        """Return the facts of `ids` in that order."""
 
-    def features(self, ids: Sequence[str]) -> dict[str, Features]:
-        """The stored features of facts."""
+    def features(self, ids: Sequence[str]) -> dict[str, Features]: ...
 
     def documents(self, ids: Sequence[str] | None = None) -> list[Document]:
-        """All documents of the bank, newest first (ties by id), or those of `ids` in that order."""
+        """Return all documents of the bank, newest first (ties by id), or those of `ids` in that order."""
 
     def chunks(self, *, ids: Sequence[str] | None = None, document_id: str | None = None) -> list[Chunk]:
-        """The chunks of `ids` in that order, or of a document by ordinal."""
+        """Return the chunks of `ids` in that order, or of a document by ordinal."""
 
     def entities(
         self, *, ids: Sequence[str] | None = None, keys: Sequence[str] | None = None
     ) -> list[KeyedEntity]:
-        """All entities, most mentioned first (ties by id); those of `ids` in that order; or those that hold one of `keys`."""
+        """Return all entities, most mentioned first (ties by id); those of `ids` in that order; or those with one of `keys`."""
 
     def links(self, ids: Sequence[str], kind: LinkKind | None = None) -> list[Link]:
-        """The links, or those of a kind, that start or end at one of `ids`, by source, target and kind."""
+        """Return the links, or those of a kind, that start or end at one of `ids`, by source, target and kind."""
 
     def proofs(self, ids: Sequence[str]) -> dict[str, list[Proof]]:
-        """Fact id -> what stated the fact again after its first source, oldest first."""
+        """Return fact id -> what stated the fact again after its first source, oldest first."""
 
     def facts_by_dedupe_key(self, keys: Sequence[str]) -> dict[str, str]:
-        """Dedupe key -> id of the open fact that holds it, the one recorded first."""
+        """Return dedupe key -> id of the open fact with that key, the one recorded first."""
 
     def find_facts(self, where: FactsWhere) -> list[Fact]:
-        """All facts that meet one of the conditions, in recorded order."""
+        """Return all facts that meet one of the conditions, in recorded order."""
 
     def records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
-        """The bank's records of a kind, oldest first (ties by id)."""
+        """Return the bank's records of a kind, oldest first (ties by id)."""
 
 
 def raise_damaged(rows: Rows) -> None:
-    """Raise DamagedRow where a scope has met damage: for work that must not miss a row."""
+    """Raise `DamagedRow` if a scope has met damage: for work that must not miss a row."""
     for damage in rows.damaged():
         raise DamagedRow(damage.kind, damage.name)
 
@@ -244,35 +242,33 @@ class Reading(Rows, Protocol):
     """
 
     def search(self, probe: Probe, where: Filter, limit: int) -> list[Hit]:
-        """The facts that answer the probe, best first, ties in recorded order; filtered before they are ranked."""
+        """Return the facts that answer the probe, best first, ties in recorded order; filtered before they are ranked."""
 
     def ranking_fields(self, ids: Sequence[str]) -> dict[str, RankingFields]:
-        """What ranking needs of facts, cheaper than the facts themselves."""
+        """Return what ranking needs of facts, cheaper than the facts themselves."""
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
-        """What reranking reads of facts."""
+        """Return what reranking reads of facts."""
 
-    def browse(self, selection: Selection) -> FactPage:
-        """A page of facts."""
+    def browse(self, selection: Selection) -> FactPage: ...
 
-    def stats(self) -> BankStats:
-        """Counts of what the bank holds."""
+    def stats(self) -> BankStats: ...
 
     def check_reached(self) -> None:
-        """Raise StoreUnreachable where a search that takes long may be waiting for a server that does not answer."""
+        """Raise `StoreUnreachable` if a long search may be waiting for a server that does not answer."""
 
 
 class Transaction(Rows, Protocol):
     """One bank under its write lock. Reads see what the transaction wrote.
 
-    Rows only: nothing here decides what else must change. Ids that are not there are passed over, except in `insert_facts`.
+    It writes rows and never decides what else must change. Unknown ids are ignored, except in `insert_facts`.
     """
 
     def put_bank(self, bank: Bank) -> None:
-        """Insert or replace name, mission, disposition and settings; never the model. Empty times are filled in."""
+        """Insert or replace name, mission, disposition and settings, but not the model. Empty times are filled in."""
 
     def set_model(self, model: EmbeddingModel) -> None:
-        """Name the model that makes the bank's vectors."""
+        """Set the model of the bank's vectors."""
 
     def put_documents(self, documents: Sequence[Document]) -> None:
         """Insert or replace documents; `created_at` of a stored one stays unless it is given."""
@@ -305,18 +301,18 @@ class Transaction(Rows, Protocol):
         """Delete entities and their keys; facts stay as they are."""
 
     def put_links(self, links: Sequence[Link]) -> None:
-        """Insert links between stored facts, or replace the weight of those that exist; others are passed over."""
+        """Insert links between stored facts, or replace the weight of existing ones; others are ignored."""
 
     def add_proofs(self, proofs: Sequence[Proof]) -> None:
         """Append proofs of stored facts."""
 
     def replace_proofs(self, proofs: Mapping[str, Sequence[Proof]]) -> None:
-        """Fact id -> all its proofs from now on."""
+        """Replace all proofs of facts, by fact id."""
 
     def proofs_from(
         self, *, document_ids: Sequence[str] = (), chunk_ids: Sequence[str] = ()
     ) -> dict[str, list[Proof]]:
-        """Fact id -> those of its proofs that come from one of the documents or chunks."""
+        """Return fact id -> those of its proofs that come from one of the documents or chunks."""
 
     def put_records(self, records: Sequence[Record]) -> None:
         """Insert or replace records of the bank by kind and id; `created_at` of a stored one stays unless it is given."""
@@ -325,10 +321,10 @@ class Transaction(Rows, Protocol):
         """Delete records."""
 
     def stage_vectors(self, model: EmbeddingModel, vectors: Sequence[StagedVectors]) -> None:
-        """Keep vectors of another model aside."""
+        """Keep vectors of another model until `switch_model`."""
 
     def unstaged_facts(self, model: EmbeddingModel) -> list[str]:
-        """Ids of the facts for which no vectors of the model are staged, in recorded order."""
+        """Return the ids of facts without staged vectors of the model, in recorded order."""
 
     def switch_model(self, model: EmbeddingModel) -> None:
         """Make the staged vectors of the model the bank's own."""
@@ -337,26 +333,26 @@ class Transaction(Rows, Protocol):
         """Delete the bank with every row that belongs to it, records included."""
 
     def erased_content(self) -> bool:
-        """Say, last, that this transaction erases content for good: its traces in the files have to be cleared afterwards.
+        """Declare, last, that this transaction erases content for good: its traces in the files have to be cleared afterwards.
 
-        True when the content was encrypted and its keys go with it, so that traces of it are unreadable.
+        Return True if the content was encrypted and its keys go with it, so that traces of it are unreadable.
         """
 
 
 class Store(Protocol):
-    """Keeps banks. Every method is safe to call from any thread and raises only StoreError and its kin."""
+    """Keeps banks. Every method is safe to call from any thread and raises only `StoreError` and its subclasses."""
 
     def banks(self, ids: Sequence[str] | None = None) -> list[Bank]:
-        """All banks, or those of `ids` that exist, by id."""
+        """Return all banks, or those of `ids` that exist, by id."""
 
     def banks_with_records(self, kind: str) -> list[str]:
-        """Ids of the banks that hold a record of the kind, by id."""
+        """Return the ids of the banks with a record of the kind, sorted."""
 
     def reading(self, bank: str) -> AbstractContextManager[Reading]:
-        """A scope for reads of one bank that belong together."""
+        """Open a scope for reads of one bank that belong together."""
 
     def transaction(self, bank: str) -> AbstractContextManager[Transaction]:
-        """A scope that writes all or nothing. The bank is created by the first write of a row that belongs to it.
+        """Open a scope that writes all or nothing. The first write of a row creates its bank.
 
         Durable and visible to every process when the block ends; an error in the block rolls everything back.
         """
@@ -365,7 +361,7 @@ class Store(Protocol):
         """Count recalls of facts, (fact id, moment) each, in one transaction; the last 20 moments per fact are kept."""
 
     def shared_records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
-        """Records that belong to no bank (API keys), oldest first."""
+        """Return records that belong to no bank (API keys), oldest first."""
 
     def put_shared_records(self, records: Sequence[Record]) -> None:
         """Insert or replace records that belong to no bank."""
@@ -374,43 +370,42 @@ class Store(Protocol):
         """Delete records that belong to no bank."""
 
     def traces(self) -> Traces:
-        """Whether erased content may still be in the files."""
+        """Return whether erased content may still be in the files."""
 
     def pending_traces(self) -> tuple[str, ...]:
-        """What may still be in the files, and until when, a sentence each; nothing when traces are cleared."""
+        """Return what may still be in the files, and until when, one sentence each; empty when traces are cleared."""
 
     def clears_traces_at_once(self) -> bool:
-        """Whether `clear_traces` is quick enough to be waited for."""
+        """Return whether `clear_traces` is quick enough to wait for."""
 
     def clear_traces(self) -> Traces:
-        """Remove what erased content left in the files; PENDING when a reader of the old state stands in the way."""
+        """Remove what erased content left in the files; return PENDING if a reader of the old state prevents it."""
 
     def traces_progress(self) -> float:
-        """How far a running `clear_traces` is, from 0 to 1."""
+        """Return the progress of a running `clear_traces`, from 0 to 1."""
 
     def evictions(self) -> int:
-        """How many banks' indexes left memory to make room for others since the opening."""
+        """Return how many banks' indexes left memory to make room for others since opening."""
 
-    def index_usage(self) -> IndexUsage:
-        """The search indexes in memory."""
+    def index_usage(self) -> IndexUsage: ...
 
     def search_tables_due(self, bank: str) -> bool:
-        """Whether `build_search_tables` has something to do: the bank became too large for memory, or small again."""
+        """Return whether `build_search_tables` has work: the bank became too large for memory, or small again."""
 
     def build_search_tables(self, bank: str, progress: Callable[[float], None], *, wait: bool = True) -> bool:
-        """Prepare the search of a bank as its size asks for, while it is in use; True when nothing is left to do.
+        """Prepare the search of a bank for its size, while it is in use; return True when nothing is left to do.
 
-        `progress` is told a share from 0 to 1. Without `wait` a call takes seconds, and Busy means "later".
+        `progress` receives a share from 0 to 1. Without `wait` a call takes seconds, and `Busy` means "later".
         """
 
     @property
     def read_only(self) -> bool:
-        """Whether nothing can be written, as on media that can only be read."""
+        """Return whether nothing can be written, as on read-only media."""
 
     def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
-        """Compare everything with its checksum and its counterparts; `quick` looks at the structure of the files only.
+        """Compare everything with its checksum and its counterparts; `quick` checks only the structure of the files.
 
-        `repair` mends what can be mended without losing anything, `drop` deletes damaged rows that nothing can mend.
+        `repair` restores what can be restored without loss; `drop` deletes damaged rows that cannot be repaired.
         """
 
     def backup(self, file: str) -> None:

@@ -1,4 +1,4 @@
-"""Port of telemetry: what was done with a memory, told while it is done. Without one nothing is told, and nothing costs."""
+"""Port of telemetry: operations on a memory, reported while they run. Without one, nothing is reported at no cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perdure.ports.llm import TokenUsage
 
 
 class MemoryOperation(Enum):
-    """What is done; telemetry has its own names for these."""
+    """An operation; telemetry has its own names for these."""
 
     RETAIN = "retain"
     UPDATE = "update"
@@ -25,7 +25,7 @@ class MemoryOperation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RecordText:
-    """A record with its content, for those who asked for content."""
+    """A record with its content, reported only if content is enabled."""
 
     id: str
     content: str
@@ -36,22 +36,22 @@ class Observed(Protocol):
     """An operation under way."""
 
     def records(self, count: int, texts: Iterable[RecordText] = ()) -> None:
-        """How many records came of it; `texts` are looked at only where content is asked for."""
+        """Report the number of records that resulted; `texts` are read only if content is enabled."""
 
     def usage(self, model: str, usage: TokenUsage) -> None:
-        """What a call of a language model took, and which model answered."""
+        """Report the tokens of a call of a language model, and which model answered."""
 
 
 class Telemetry(Protocol):
-    """Is told of operations; never raises, whatever becomes of what it is told."""
+    """Receives operations; never raises."""
 
     def memory(
         self, operation: MemoryOperation, bank: str, *, record_id: str | None = None, query: str | None = None
     ) -> AbstractContextManager[Observed]:
-        """The block is an operation on a bank; an error that leaves it is told and goes on."""
+        """Report the block as an operation on a bank, with the error that leaves it."""
 
     def model(self, model: str) -> AbstractContextManager[Observed]:
-        """The block is a call of a language model."""
+        """Report the block as a call of a language model."""
 
 
 def observed(

@@ -12,7 +12,7 @@ from perdure.domain.recall import Degraded, Query, RecallResult, Recollection
 from perdure.domain.rendering import ending
 from perdure.recall.budget import BudgetCut, fit_chunks
 from perdure.recall.components import RecallRun
-from perdure.recall.current import conflicts, is_over
+from perdure.recall.current import ANSWERS, conflicts, is_over
 from perdure.recall.doubt import judge_doubts
 from perdure.recall.judge import JudgedPool
 
@@ -39,6 +39,9 @@ def answer(run: RecallRun, query: Query, judged: JudgedPool, cut: BudgetCut) -> 
             replaced_by=successors.get(fact.id),
             notes=_notes(fact, over, successors, warnings, candidate.doubt or None),
             doubt=candidate.doubt or None,
+            answers=candidate.answers,
+            span=candidate.span if (candidate.answers or 0.0) >= ANSWERS else "",
+            is_earlier=candidate.is_earlier,
         )
         for citation, (fact, (candidate, tokens)) in enumerate(zip(facts, cut.taken, strict=True), start=1)
     )
@@ -48,7 +51,7 @@ def answer(run: RecallRun, query: Query, judged: JudgedPool, cut: BudgetCut) -> 
         recollections=recollections,
         chunks=_chunks(run, facts),
         entities=_entities(run, facts),
-        evidence=judged.judgement.level,
+        evidence=judged.evidence,
         confidence=judged.judgement.confidence,
         abstained_because=judged.abstained_because,
         tokens=cut.tokens,

@@ -1,7 +1,7 @@
 """Beliefs: opinions as they stand at a moment, read from their records and from the facts that are their evidence.
 
 kind              id           body
-opinion           <opinion>    subject, statement, polarity, kind, topic, over, issue, tags, rivals
+opinion           <opinion>    subject, statement, polarity, tags, rivals
 opinion_evidence  <opinion>    rows: fact, label, strength, at; in the order in which they were added
 
 No confidence is stored: a row counts while its fact is believed and holds, so a fact that is superseded, corrected, declared
@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 
 from perdure.domain.fact import Entity, Fact
 from perdure.domain.filter import Filter, is_current
@@ -35,14 +34,6 @@ OPINION = "opinion"
 EVIDENCE = "opinion_evidence"
 
 
-class BeliefKind(StrEnum):
-    """What a belief is about: a preference or liking of somebody's, or what the agent thinks is so."""
-
-    PREFERENCE = "preference"
-    LIKING = "liking"
-    BELIEF = "belief"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredOpinion:
     """An opinion as its record keeps it."""
@@ -51,14 +42,7 @@ class StoredOpinion:
     bank: str
     subject: str
     statement: str
-    polarity: Polarity
-    kind: BeliefKind
-    topic: str
-    """What is liked, preferred or believed, as worded."""
-    over: str = ""
-    """What it is preferred to."""
-    issue: str = ""
-    """What different preferences are values of ("favourite food")."""
+    polarity: Polarity = Polarity.POSITIVE
     rivals: tuple[str, ...] = ()
     """Opinions that contradict this one."""
     tags: frozenset[str] = frozenset()
@@ -76,10 +60,6 @@ def opinion_record(stored: StoredOpinion) -> Record:
             "subject": stored.subject,
             "statement": stored.statement,
             "polarity": stored.polarity.value,
-            "kind": stored.kind.value,
-            "topic": stored.topic,
-            "over": stored.over,
-            "issue": stored.issue,
             "rivals": list(stored.rivals),
             "tags": sorted(stored.tags),
         },
@@ -98,10 +78,6 @@ def read_opinion(record: Record) -> StoredOpinion:
         subject=str(body["subject"]),
         statement=str(body["statement"]),
         polarity=Polarity(str(body["polarity"])),
-        kind=BeliefKind(str(body["kind"])),
-        topic=str(body["topic"]),
-        over=str(body["over"]),
-        issue=str(body["issue"]),
         rivals=tuple(map(str, rivals)),
         tags=frozenset(map(str, tags)),
         created_at=record.created_at,

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
-from perdure.domain.fact import FactType
+from perdure.domain.fact import FactType, ranking_fields
 from perdure.domain.filter import Filter
-from perdure.domain.ranking import ranking_fields
-from perdure.domain.recall import Candidate
-from perdure.domain.trace import Trace
+from perdure.domain.recall import Candidate, Trace
 from perdure.ports.clock import Clock
 from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.notes import NOTE_PREFIX, Notes
+from perdure.ports.reader import Reader
 from perdure.ports.reranker import Reranker
 from perdure.ports.store import Reading, Store
 from perdure.ports.telemetry import Telemetry
@@ -35,6 +34,7 @@ class RecallComponents:
     embedder: Embedder | None = None
     late: LateInteraction | None = None
     reranker: Reranker | None = None
+    reader: Reader | None = None
     notes: Notes | None = None
     tracker: RecallTracker | None = None
     budgets: BudgetPlan = field(default_factory=BudgetPlan)

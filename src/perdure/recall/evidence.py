@@ -13,9 +13,7 @@ from functools import cache
 from importlib.resources import files
 from math import log, log1p
 
-from perdure.domain.ranking import sigmoid
-from perdure.domain.recall import Evidence
-from perdure.domain.signals import QuestionSignals
+from perdure.domain.recall import Evidence, QuestionSignals, sigmoid
 from perdure.errors import InvalidInput
 
 FILE = "calibration.toml"

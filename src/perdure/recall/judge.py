@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from perdure.domain.recall import Candidate, Evidence, Precision, Query
-from perdure.domain.signals import QuestionSignals
+from perdure.domain.recall import Candidate, Evidence, Precision, Query, QuestionSignals
 from perdure.recall.components import RecallRun
 from perdure.recall.current import is_over
 from perdure.recall.evidence import Calibrations, Judgement, judge, read_calibrations
 from perdure.recall.signals import JUDGED, read_signals
+from perdure.text.terms import index_terms
 
+MOST_LOOKED_AT, MOST_ADDED = 12, 3
+"""Facts among which further aspects of a question are looked for, and facts that are added for them."""
 IN_WINDOW = 1.0
 """Relevance of a fact of the window, where a question asks for nothing but a time."""
 
@@ -26,6 +28,12 @@ class JudgedPool:
     dropped: Sequence[Candidate] = ()
     """What injection leaves out."""
     abstained_because: str | None = None
+
+    @property
+    def evidence(self) -> Evidence:
+        """The level of the answer; weak where it is none, but injection keeps facts that probably help."""
+        level = self.judgement.level
+        return Evidence.WEAK if level is Evidence.NONE and self.dropped and self.pool else level
 
     def relevance(self, candidate: Candidate) -> float:
         """The probability that a candidate helps; of those that were not judged the lowest of the judged."""
@@ -53,7 +61,7 @@ def judge_pool(
     )
     judgement = judge(signals, calibration, [candidate.fact_id for candidate in head])
     judged = JudgedPool(pool=pool, signals=signals, judgement=judgement)
-    return judged if run.request.precision is Precision.SEARCH else _for_injection(judged, head)
+    return judged if run.request.precision is Precision.SEARCH else _for_injection(judged, query, head)
 
 
 def admit_window(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> JudgedPool:
@@ -71,8 +79,8 @@ def admit_window(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> Jud
     )
 
 
-def _for_injection(judged: JudgedPool, head: Sequence[Candidate]) -> JudgedPool:
-    """Only what reaches the floor; nothing where the answer is too unlikely."""
+def _for_injection(judged: JudgedPool, query: Query, head: Sequence[Candidate]) -> JudgedPool:
+    """Keep what reaches the floor, and for each further aspect of the question the best fact on it; nothing where no fact does."""
     judgement, calibration = judged.judgement, judged.judgement.calibration
     reason: str | None = None
     kept = [candidate for candidate in head if judged.relevance(candidate) >= calibration.floor]
@@ -81,10 +89,29 @@ def _for_injection(judged: JudgedPool, head: Sequence[Candidate]) -> JudgedPool:
     elif not kept:
         best = max(judgement.relevances.values())
         reason = f"the best fact helps with probability {best:.2f}, which is below the floor of {calibration.floor:.2f}"
-    passed = {candidate.fact_id for candidate in kept}
+    passed = {candidate.fact_id for candidate in (*kept, *_on_other_aspects(judged, query, head, kept))}
+    kept = [candidate for candidate in head if candidate.fact_id in passed]
     dropped = [candidate for candidate in judged.pool if candidate.fact_id not in passed]
     for candidate in dropped:
         candidate.cut = f"below the floor of {calibration.floor:.2f}"
     return JudgedPool(
         pool=kept, signals=judged.signals, judgement=judgement, dropped=dropped, abstained_because=reason
     )
+
+
+def _on_other_aspects(
+    judged: JudgedPool, query: Query, head: Sequence[Candidate], kept: Sequence[Candidate]
+) -> list[Candidate]:
+    """Return, for each term of the question that no kept fact has, the best fact that has it and half of the floor."""
+    if not kept:
+        return []
+    terms = {c.fact_id: index_terms(c.fact.text).keys() for c in head if c.fact is not None}
+    open_terms = set(query.terms).difference(*(terms[candidate.fact_id] for candidate in kept))
+    added: list[Candidate] = []
+    for candidate in head[:MOST_LOOKED_AT]:
+        own = open_terms & terms[candidate.fact_id]
+        enough = judged.relevance(candidate) >= judged.judgement.calibration.floor / 2
+        if own and enough and len(added) < MOST_ADDED:
+            added.append(candidate)
+            open_terms -= own
+    return added

@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from perdure.domain.filter import Filter
-from perdure.domain.recall import Query, RecallResult
-from perdure.domain.trace import Trace
+from perdure.domain.recall import Query, RecallResult, Trace
 from perdure.ports.telemetry import MemoryOperation, RecordText
 from perdure.recall.answer import answer
 from perdure.recall.budget import fit
 from perdure.recall.components import RecallComponents, RecallRun
-from perdure.recall.current import HEAD, lower_ended, order_lines
+from perdure.recall.current import HEAD, lower_ended, order_answers, order_lines
 from perdure.recall.diversify import diversify
 from perdure.recall.doubt import lower_doubtful
 from perdure.recall.freshness import drop_stale
@@ -22,6 +21,7 @@ from perdure.recall.judge import admit_window, judge_pool
 from perdure.recall.observations import FACT_TYPES, observations_beside
 from perdure.recall.options import RecallRequest, wants_questions
 from perdure.recall.question import parse_question
+from perdure.recall.reading import read_answers
 from perdure.recall.rerank import rerank
 from perdure.recall.score import ScoringContext, above_floors
 from perdure.recall.search import search
@@ -63,6 +63,8 @@ def recall_facts(components: RecallComponents, request: RecallRequest) -> Recall
                 pool = drop_stale(run, pool)
             with trace.stage("rerank"):
                 pool = rerank(run, question.query, pool)
+                with trace.stage("rerank.read"):
+                    pool = read_answers(run, question.query, pool)
             with trace.stage("score"):
                 if recipe.scoring.reads_facts:
                     run.read_facts(pool)
@@ -73,6 +75,7 @@ def recall_facts(components: RecallComponents, request: RecallRequest) -> Recall
                 run.read_facts(pool[:HEAD])
                 pool = lower_doubtful(run, pool, recipe.doubt, HEAD)
                 pool = order_lines(run, question.query, lower_ended(run, question.query, pool))
+                pool = order_answers(run, question.query, pool)
             with trace.stage("diversify"):
                 pool = diversify(pool, recipe.diversity, run.read_facts)
             with trace.stage("judge"):

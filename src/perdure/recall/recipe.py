@@ -60,6 +60,10 @@ class Blend:
     """What being said by somebody whom the question names adds."""
     role: float = 0.0
     """What being the user's own words adds in questions about "my", the agent's in those about "you said"."""
+    answers: float = 0.0
+    """Weight of the log-odds that the reader gives it of answering."""
+    unread: float = 1.0
+    """Share of the strength without the reader that stays beside that."""
     cover: float = 0.0
     """How much covering the rest of the question counts, where documents have titles."""
 
@@ -83,6 +87,8 @@ class Recipe:
     """Order the pool by late interaction first."""
     cross_pool: int = 300
     """Candidates that the cross-encoder reads; 0 leaves it out."""
+    read: int = 0
+    """Candidates that the reader reads, for what answers and what is current; 0 leaves it out."""
     views: tuple[ViewSpec, ...] = (ViewSpec(View.OWN),)
     """The best of a candidate's views counts."""
     blend: Blend = field(default_factory=Blend)

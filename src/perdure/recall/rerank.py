@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from perdure.domain.item import USER_ROLES
-from perdure.domain.ranking import sigmoid
-from perdure.domain.recall import Candidate, Query
+from perdure.domain.recall import Candidate, Query, sigmoid
 from perdure.errors import ModelError, public_message
 from perdure.ports.store import Passage
 from perdure.recall.blend import blend_relevance, cheap_strengths

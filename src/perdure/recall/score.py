@@ -11,9 +11,8 @@ from datetime import datetime, timedelta
 from math import log, prod
 from typing import Protocol
 
-from perdure.domain.fact import FactType
-from perdure.domain.ranking import RankingFields, sigmoid
-from perdure.domain.recall import Candidate, Query
+from perdure.domain.fact import FactType, RankingFields
+from perdure.domain.recall import Candidate, Query, sigmoid
 from perdure.domain.time import Window
 from perdure.recall.option_groups import MinScores, Situation
 

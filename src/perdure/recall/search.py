@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 
-from perdure.domain.recall import Hit
-from perdure.domain.trace import Trace
+from perdure.domain.recall import Hit, Trace
 from perdure.errors import TRY_AGAIN, InvalidInput, public_message
 from perdure.recall.channels import CHANNELS, ChannelContext, SharedSemanticSearch
 from perdure.recall.components import RecallRun

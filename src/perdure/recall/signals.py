@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from perdure.domain.fact import Fact
-from perdure.domain.recall import Candidate, Query
-from perdure.domain.signals import FactSignals, QuestionSignals
+from perdure.domain.recall import Candidate, FactSignals, Query, QuestionSignals
 from perdure.text.terms import index_terms
 
 JUDGED = 30

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from perdure.domain.fact import Fact
+from perdure.domain.fact import Fact, ranking_fields
 from perdure.domain.filter import Filter
-from perdure.domain.ranking import ranking_fields
 from perdure.domain.recall import Candidate, Query
 from perdure.domain.time import Window
 from perdure.ports.store import Order, Selection

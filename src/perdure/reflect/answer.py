@@ -10,6 +10,7 @@ from perdure.domain.fact import Fact, FactType
 from perdure.domain.inert import inert
 from perdure.domain.recall import Evidence, RecallResult, Recollection
 from perdure.domain.rendering import iso_day, marked, one_line, order_mark
+from perdure.domain.statement import render_statement
 from perdure.reflect.arithmetic import order_note, time_since
 from perdure.reflect.directive_rules import Rules
 from perdure.reflect.disposition import (
@@ -30,10 +31,12 @@ from perdure.reflect.reflection import (
 from perdure.text.terms import index_terms
 
 MAX_SENTENCES = 3
+SURE = 0.9
+"""Probability of answering from which on the reader's words are a short answer."""
 MAX_OF_MODEL = 8
 """Sentences that are taken from a mental model."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
-_ENDS = (".", "!", "?", "…", '"', "。", "”")
+_ENDS = (".", "!", "?", "…", '"', "]", "。", "”")
 
 Linked = Callable[[Sequence[str], int], Sequence[Fact]]
 """(fact ids, how many) -> facts that follow from them over links."""
@@ -68,10 +71,10 @@ def compose(
     said += _feelings(said, leaning, effects)
     said += _following(said, leaning, linked, rules, effects)
     said = said if rules.max_sentences is None else said[: rules.max_sentences]
-    answer = _short_answer(recalled, said, rules, leaning)
+    answer, source = _short_answer(recalled, said, rules, leaning)
     counted = order_note([source.fact for one in said for source in one.sources])
     trace = ReflectionTrace(
-        reader="time since" if answer is not None else "",
+        reader=source,
         directives=rules.uses,
         disposition=tuple(effects),
         notes=() if counted is None else (counted,),
@@ -104,16 +107,20 @@ def _usable(recalled: RecallResult, rules: Rules, leaning: Leaning, effects: lis
 
 def _sentence(recollection: Recollection, rules: Rules, leaning: Leaning, effects: list[str]) -> _Said:
     fact = recollection.fact
-    text = quoted(fact) if leaning.quotes or rules.quote else one_line(fact.text)
+    text = quoted(fact) if leaning.quotes or rules.quote else render_statement(fact)
     if leaning.quotes:
         _note(effects, "literalism: the speakers' own words are quoted")
-    if rules.cite_dates:
-        text = _with_dates(text, fact)
-    text = text if text.endswith(_ENDS) else f"{text}."
+    if rules.cite_dates and iso_day(fact.mentioned_at) not in text:
+        text = f"{iso_day(fact.mentioned_at)} {text}"
+    text = _closed(text)
     if shortfall(recollection, leaning) > 0.0:
         _note(effects, "skepticism: weakly supported sentences are hedged")
         text = HEDGE + text
     return _Said(text=text, sources=(recollection,), evidence=recollection.evidence)
+
+
+def _closed(text: str) -> str:
+    return text if text.endswith(_ENDS) else f"{text}."
 
 
 def _note(effects: list[str], effect: str) -> None:
@@ -121,22 +128,24 @@ def _note(effects: list[str], effect: str) -> None:
         effects.append(effect)
 
 
-def _with_dates(text: str, fact: Fact) -> str:
-    """Return a sentence followed by when it happened and when it was said, as far as that is sure and not in its words."""
-    happened = iso_day(fact.occurred_start) if not fact.has_unsure_date else ""
-    said = f"said on {iso_day(fact.mentioned_at)}" if fact.mentioned_at is not None else ""
-    marks = "; ".join(mark for mark in (happened, said) if mark and mark not in text)
-    return f"{text.rstrip('.')} ({marks})." if marks else text
-
-
 def _short_answer(
     recalled: RecallResult, said: Sequence[_Said], rules: Rules, leaning: Leaning
-) -> str | None:
-    """Return a value that is worked out from the first statement, None where there is none or only quotes are wanted."""
-    if not said or leaning.quotes or recalled.evidence is not Evidence.STRONG:
-        return None
-    answer = time_since(recalled.query.text, said[0].sources[0].fact, recalled.query.asked_at)
-    return None if answer is None or rules.forbids(answer) else answer
+) -> tuple[str | None, str]:
+    """Return a few words that answer, and what gave them: arithmetic over the first statement, or the reader's words of it.
+
+    What was worked out and not said is left out where only quotes are wanted.
+    """
+    if not said:
+        return None, ""
+    first = said[0].sources[0]
+    counted = time_since(recalled.query.text, first.fact, recalled.query.asked_at)
+    if counted is not None and recalled.evidence is Evidence.STRONG and not leaning.quotes:
+        return (None, "") if rules.forbids(counted) else (counted, "time since")
+    if (first.answers or 0.0) < SURE or not first.span.strip() or rules.forbids(first.span):
+        return None, ""
+    words = one_line(first.span)
+    meant = "; ".join(date for spoken, date in first.fact.dates if spoken in words)
+    return f"{words} ({meant})" if meant else words, "reader"
 
 
 def _feelings(said: Sequence[_Said], leaning: Leaning, effects: list[str]) -> list[_Said]:
@@ -160,7 +169,7 @@ def _following(
         effects.append(f"literalism: {len(facts)} facts that follow over links were added")
     return [
         _Said(
-            text=one_line(fact.text) if fact.text.endswith(_ENDS) else f"{one_line(fact.text)}.",
+            text=_closed(render_statement(fact)),
             sources=(Recollection(fact=fact, score=0.0, citation=0, evidence=Evidence.WEAK),),
             evidence=Evidence.WEAK,
         )
@@ -237,8 +246,7 @@ def _inert(said: _Said) -> str:
 
 
 def _as_sentence(answer: str) -> str:
-    words = marked(answer[:1].upper() + answer[1:])
-    return words if words.endswith(_ENDS) else f"{words}."
+    return _closed(marked(answer[:1].upper() + answer[1:]))
 
 
 def _framed(text: str, rules: Rules) -> str:

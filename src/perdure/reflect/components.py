@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
+from perdure.domain.fact import Fact
+from perdure.domain.opinion import EvidenceLabel
 from perdure.ports.clock import Clock
 from perdure.ports.store import Store
-from perdure.ports.tagger import Tagger
 from perdure.recall.components import RecallComponents
 from perdure.recall.recipe import Recipe
 from perdure.retain.components import RetainComponents
 
 if TYPE_CHECKING:
     from perdure.llm.caller import Caller
+
+
+class EvidenceJudge(Protocol):
+    """Judges which facts state a belief, and what facts say of beliefs."""
+
+    def beliefs(self, facts: Sequence[Fact]) -> Sequence[float]:
+        """Return the probability that each fact states a preference, an opinion or a rule of who says it."""
+
+    def labels(self, pairs: Sequence[tuple[str, Fact]]) -> Sequence[EvidenceLabel | None]:
+        """Return the label of each (belief, fact); None where the fact says nothing of the belief."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +48,8 @@ class ReflectComponents:
     recall: RecallComponents
     recipe: Recipe
     """The recipe of every recall that thinking makes by itself."""
-    tagger: Tagger | None = None
-    """Reads sentences for short answers; without a parser fewer are found."""
+    evidence_judge: EvidenceJudge | None = None
+    """Judges what facts say of opinions; without one only a language model does."""
     llm: Caller | None = None
     """Asks a language model; None where none is set."""
     thinking: LlmThinking = LlmThinking()

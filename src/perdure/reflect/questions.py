@@ -23,7 +23,6 @@ from perdure.errors import Conflict, InvalidInput, NotFound
 from perdure.history import mark_changed
 from perdure.ports.store import NewFact, Reading, Rows, Selection, Store, Transaction
 from perdure.reflect.components import ReflectComponents
-from perdure.reflect.observations.wording import relation_clause
 from perdure.retain.commit import Closure, FactChanges, apply_changes
 from perdure.retain.features import features_of_edited
 from perdure.retain.identity import digest, new_fact_id
@@ -253,7 +252,7 @@ def _new_statement(
         return None
     like = facts[-1]
     value = one_line(answer)
-    text = f"{like.subject} {relation_clause(like.relation or '', [value])}."
+    text = f"{like.subject} {(like.relation or '').replace('_', ' ')} {value}."
     same = [
         pair
         for pair in zip(like.entities, like.entity_ids, strict=False)

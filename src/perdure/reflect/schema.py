@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from perdure.domain.item import check_text
+from perdure.domain.rendering import one_line
 from perdure.errors import InvalidInput
 from perdure.reflect.reflection import Reflection
 from perdure.text.terms import index_terms
@@ -167,7 +168,7 @@ def question_of(field: SchemaField, query: str) -> str:
 
 def _array(field: SchemaField, reflection: Reflection) -> list[object] | None:
     item = field.item or SchemaField(name=field.name, kind="string")
-    texts = reflection.values or tuple(sentence.text for sentence in reflection.sentences)
+    texts = reflection.values or tuple(one_line(source.fact.text) for source in reflection.based_on)
     values = [_scalar(item, reflection, text) for text in texts]
     valid = [value for value in values if value is not None and _is_valid(item, value)]
     return valid or None
@@ -175,7 +176,7 @@ def _array(field: SchemaField, reflection: Reflection) -> list[object] | None:
 
 def _scalar(field: SchemaField, reflection: Reflection, answer: str | None) -> object:
     """Return the value: the short answer, else what the first statement says; a boolean is left to a language model."""
-    text = answer or next((sentence.text for sentence in reflection.sentences), "")
+    text = answer or next((one_line(source.fact.text) for source in reflection.based_on), "")
     if field.choices:
         return _choice(field, text)
     if field.date_format:

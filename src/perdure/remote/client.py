@@ -42,11 +42,10 @@ FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
 def connect(
     url: str, *, key: str | None = None, timeout: float = TIMEOUT, telemetry: OpenTelemetry | None = None
 ) -> Perdure:
-    """The memory that `perdure serve` serves at an address, with the verbs and results of an embedded one.
+    """Return the memory that `perdure serve` serves at an address, with the verbs and results of an embedded one.
 
-    `key` is one of `perdure keys create`; a server with `--open` needs none. Raises Unreachable when no server of Perdure
-    answers there. Verbs that would touch the server's own files are refused: `Unavailable` names them. `telemetry` is told
-    of calls, and the server's own spans join them.
+    `key` is one of `perdure keys create`; a server with `--open` needs none. Raise `Unreachable` if no server of Perdure answers there.
+    Verbs that would use the server's own files raise `Unavailable`. `telemetry` receives calls, and the server's own spans join them.
     """
     transport = Transport(Server(url, key, timeout), telemetry)
     try:
@@ -59,7 +58,7 @@ def connect(
 async def connect_async(
     url: str, *, key: str | None = None, timeout: float = TIMEOUT, telemetry: OpenTelemetry | None = None
 ) -> AsyncPerdure:
-    """The same for asynchronous programs; cancelling a call stops its work on the server."""
+    """Return the same for asynchronous programs; cancelling a call stops its work on the server."""
     server = Server(url, key, timeout)
     transport = AsyncTransport(server, telemetry)
     try:
@@ -94,12 +93,12 @@ class RemotePerdure(Perdure):
 
     @property
     def clock(self) -> Clock:
-        """The clock of this machine; the server has its own."""
+        """Return the clock of this machine; the server has its own."""
         return present
 
     @property
     def token_encoding(self) -> str:
-        """The name of the encoding by which the server counts tokens."""
+        """Return the name of the server's token encoding."""
         return self._greeting.tokens
 
     def _call(self, name: str, arguments: Mapping[str, object]) -> object:
@@ -227,7 +226,7 @@ class Call:
 
     @classmethod
     def of(cls, name: str, arguments: Mapping[str, object]) -> Call:
-        """The call of a verb by its arguments' names."""
+        """Return the call of a verb with its arguments by name."""
         verb = VERBS[name]
         sent = dict(arguments)
         bank = cast("str | None", sent.pop("bank", None))
@@ -244,13 +243,13 @@ class Call:
 
 
 def refusal(name: str) -> Unavailable:
-    """The error for what a served memory does not have."""
+    """Return the error for what a served memory does not have."""
     return Unavailable(f"{name} is not available over HTTP: {REFUSALS[name]}")
 
 
 @functools.cache
 def local_counter(encoding: str) -> Callable[[str], int] | None:
-    """What counts tokens here as the server does; None where its encoding is one of its own."""
+    """Return a local counter of the server's token encoding, or None if only the server has it."""
     try:
         return token_counter(encoding).count
     except InvalidInput:
@@ -258,7 +257,7 @@ def local_counter(encoding: str) -> Callable[[str], int] | None:
 
 
 def counting(result: object, count: Callable[[str], int]) -> object:
-    """A recall or reflection that fits its prompt by the server's encoding."""
+    """Return a recall or reflection whose prompt is fitted by the server's encoding."""
     if isinstance(result, RecallResult):
         return replace(result, count_tokens=count)
     if isinstance(result, Reflection):
@@ -274,7 +273,7 @@ def counting(result: object, count: Callable[[str], int]) -> object:
 
 
 def pauses_for(wait: float | None) -> Iterator[float]:
-    """Pauses that together last for `wait` seconds, longer and longer ones."""
+    """Yield increasing pauses of `wait` seconds in total."""
     left, pause = wait or 0.0, FIRST_LOOK
     while left > 0:
         yield min(pause, left)

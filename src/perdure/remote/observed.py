@@ -1,4 +1,4 @@
-"""Calls of a served memory as telemetry has them: which verbs are memory operations, and what came of them."""
+"""Telemetry of a served memory's calls: which verbs are memory operations, and their results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPERATIONS: Mapping[str, MemoryOperation] = {
 def observed_call(
     telemetry: OpenTelemetry | None, url: str, verb: str, arguments: Mapping[str, object]
 ) -> AbstractContextManager[Observed | None]:
-    """The enclosed block is a call of a verb; told only where it is a memory operation and somebody is told."""
+    """Report the enclosed call of a verb if it is a memory operation and there is telemetry."""
     operation = OPERATIONS.get(verb)
     if telemetry is None or operation is None:
         return nullcontext()
@@ -52,7 +52,7 @@ def observed_call(
 
 
 def tell_result(observed: Observed | None, result: object) -> None:
-    """How many records came of a call."""
+    """Report the number of records in a call's result."""
     if observed is None:
         return
     if isinstance(result, RecallResult):

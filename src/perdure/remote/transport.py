@@ -1,4 +1,4 @@
-"""One HTTP exchange with a served memory: its address, its key, and what its answers and failures mean."""
+"""HTTP exchanges with a served memory: address, key, answers and failures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOOK_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """What a server says of itself."""
+    """A server's description of itself."""
 
     version: str
     tokens: str
@@ -39,7 +39,7 @@ class Greeting:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where a memory is served."""
+    """The address of a served memory, and its key."""
 
     url: str
     key: str | None = field(default=None, repr=False)
@@ -62,18 +62,18 @@ class Server:
         return httpx.Timeout(self.timeout, connect=min(CONNECT_SECONDS, self.timeout))
 
     def path(self, verb: str, bank: str | None) -> str:
-        """The address of a verb."""
+        """Return the path of a verb."""
         base = self.url.rstrip("/") + PATH
         return f"{base}/{verb}" if bank is None else f"{base}/banks/{quote(bank, safe='')}/{verb}"
 
     def fail(self, error: httpx.HTTPError) -> PerdureError:
-        """What a failure of the exchange means."""
+        """Return the error for a failure of the exchange."""
         if isinstance(error, httpx.TimeoutException) and not isinstance(error, httpx.ConnectTimeout):
             return DeadlineExceeded(f"{self.url}: no answer within {self.timeout:g} seconds")
         return Unreachable(f"{self.url}: {error or type(error).__name__}; is `perdure serve` running there?")
 
     def read(self, status: int, body: bytes) -> bytes:
-        """The body of an answer; raises the error that it tells of."""
+        """Return the body of an answer; raise the error that it contains."""
         if 200 <= status < 300:
             return body
         raise self._told(status, body)
@@ -93,7 +93,7 @@ class Server:
         return decode_error(code, message, told.get("fields") or {})
 
     def greeted(self, body: bytes) -> Greeting:
-        """What the server says of itself; raises where it speaks another format."""
+        """Return the server's description of itself; raise if it speaks another format."""
         try:
             told = from_json(body)
             spoken, greeting = told["format"], Greeting(str(told["version"]), str(told["tokens"]))
@@ -107,7 +107,7 @@ class Server:
 
 
 class Transport:
-    """Exchanges that wait; safe to share between threads."""
+    """Blocking exchanges; safe to share between threads."""
 
     def __init__(self, server: Server, telemetry: OpenTelemetry | None = None) -> None:
         self.server, self.telemetry = server, telemetry
@@ -119,7 +119,7 @@ class Transport:
         return self.server.greeted(self.server.read(answer.status_code, answer.content))
 
     def call(self, verb: Verb, bank: str | None, body: bytes) -> bytes:
-        """The answer of a verb; a read whose connection was lost is asked for once more."""
+        """Return the answer of a verb; a read whose connection was lost is repeated once."""
         path = self.server.path(verb.name, bank)
         headers = span_headers(self.telemetry)
         answer = self._repeated(
@@ -128,7 +128,7 @@ class Transport:
         return self.server.read(answer.status_code, answer.content)
 
     def call_unless(self, cancelled: Callable[[], bool], verb: Verb, bank: str | None, body: bytes) -> bytes:
-        """The same, looking now and then whether it was called off; then the server is left, and stops."""
+        """Return the answer of a verb, unless it is cancelled meanwhile; the server then stops its work."""
 
         async def exchange() -> bytes:
             transport = AsyncTransport(self.server, self.telemetry)
@@ -141,7 +141,7 @@ class Transport:
             return own_thread.submit(copy_context().run, asyncio.run, exchange()).result()
 
     def lines(self, verb: Verb, bank: str) -> Iterator[str]:
-        """The lines of a stream, all of them or an error."""
+        """Yield the lines of a stream; raise if it is incomplete."""
         count = 0
         try:
             with self._client.stream("POST", self.server.path(verb.name, bank), content=b"{}") as answer:
@@ -157,7 +157,7 @@ class Transport:
         raise Unreachable(f"{self.server.url}: the stream was cut after {count} lines")
 
     def send_lines(self, verb: Verb, bank: str, lines: Iterable[str]) -> bytes:
-        """The answer to a body of lines, which are sent as they come."""
+        """Return the answer to a body of lines, which are sent as they come."""
         path = self.server.path(verb.name, bank)
         pieces = (f"{line}\n".encode() for line in lines)
         answer = self._repeated(lambda: self._client.post(path, content=pieces), again=False)
@@ -181,7 +181,7 @@ class Transport:
 
 
 class AsyncTransport:
-    """Exchanges that are awaited; cancelling one closes its connection, at which the server stops."""
+    """Asynchronous exchanges; cancelling one closes its connection, and the server stops its work."""
 
     def __init__(self, server: Server, telemetry: OpenTelemetry | None = None) -> None:
         self.server, self.telemetry = server, telemetry
@@ -196,7 +196,7 @@ class AsyncTransport:
         return self.server.greeted(self.server.read(answer.status_code, answer.content))
 
     async def call(self, verb: Verb, bank: str | None, body: bytes) -> bytes:
-        """The answer of a verb; a read whose connection was lost is asked for once more."""
+        """Return the answer of a verb; a read whose connection was lost is repeated once."""
         path = self.server.path(verb.name, bank)
         for tries_left in (1, 0):
             try:
@@ -210,7 +210,7 @@ class AsyncTransport:
     async def call_unless(
         self, cancelled: Callable[[], bool], verb: Verb, bank: str | None, body: bytes
     ) -> bytes:
-        """The same, looking now and then whether it was called off."""
+        """Return the answer of a verb, unless it is cancelled meanwhile."""
         exchange = asyncio.create_task(self.call(verb, bank, body))
         try:
             while not (await asyncio.wait({exchange}, timeout=LOOK_SECONDS))[0]:
@@ -222,7 +222,7 @@ class AsyncTransport:
             await asyncio.gather(exchange, return_exceptions=True)
 
     async def lines(self, verb: Verb, bank: str) -> AsyncIterator[str]:
-        """The lines of a stream, all of them or an error."""
+        """Yield the lines of a stream; raise if it is incomplete."""
         count = 0
         try:
             async with self._client.stream(
@@ -240,7 +240,7 @@ class AsyncTransport:
         raise Unreachable(f"{self.server.url}: the stream was cut after {count} lines")
 
     async def send_lines(self, verb: Verb, bank: str, lines: Iterable[str]) -> bytes:
-        """The answer to a body of lines, which are sent as they come."""
+        """Return the answer to a body of lines, which are sent as they come."""
 
         async def pieces() -> AsyncIterator[bytes]:
             for line in lines:
@@ -257,12 +257,12 @@ class AsyncTransport:
 
 
 def span_headers(telemetry: OpenTelemetry | None) -> dict[str, str]:
-    """What tells a server which span its own belong to."""
+    """Return the headers by which a server joins its spans to the current one."""
     return {} if telemetry is None else telemetry.headers()
 
 
 def is_end(line: str, count: int) -> bool:
-    """Whether a line ends a stream of so many lines."""
+    """Return whether a line ends a stream of `count` lines."""
     if not line.startswith(f'{{"{END_OF_STREAM}"'):
         return False
     return bool(from_json(line) == {END_OF_STREAM: count})

@@ -45,7 +45,7 @@ NOT_SENT: Any = {
 
 
 def encode_arguments(arguments: Mapping[str, object]) -> bytes:
-    """The arguments of a call as a JSON object."""
+    """Return the arguments of a call as a JSON object."""
     sent = {name: _plain(name, value) for name, value in arguments.items()}
     try:
         return to_json(sent, inf_nan_mode="constants")
@@ -56,7 +56,7 @@ def encode_arguments(arguments: Mapping[str, object]) -> bytes:
 
 
 def decode_arguments(verb: str, body: bytes) -> dict[str, object]:
-    """The arguments of a call; raises InvalidInput that names the first one that is wrong."""
+    """Return the arguments of a call; raise `InvalidInput` for the first wrong one."""
     try:
         arguments: dict[str, object] = _arguments(verb).validate_json(body or b"{}", strict=True)
     except ValidationError as error:
@@ -69,7 +69,7 @@ def decode_arguments(verb: str, body: bytes) -> dict[str, object]:
 
 
 def bound_arguments(verb: str, bound: inspect.BoundArguments) -> dict[str, object]:
-    """The arguments of a call by name, those of `**fields` among the others."""
+    """Return the arguments of a call by name, with those of `**fields` among them."""
     parameters = inspect.signature(VERBS[verb].method).parameters
     arguments: dict[str, object] = {}
     for name, value in bound.arguments.items():
@@ -82,7 +82,7 @@ def bound_arguments(verb: str, bound: inspect.BoundArguments) -> dict[str, objec
 
 @cache
 def _arguments(verb: str) -> TypeAdapter[dict[str, object]]:
-    """What checks the arguments of a verb: an object of its parameters, none of them unknown."""
+    """Return the validator of a verb's arguments: an object of its parameters, none of them unknown."""
     method = VERBS[verb].method
     hints = _hints(verb)
     types: dict[str, Any] = {}
@@ -105,7 +105,7 @@ def _arguments(verb: str) -> TypeAdapter[dict[str, object]]:
 
 
 def _sent(name: str, annotation: Any) -> object:
-    """The form in which an argument is sent, where it is not its own."""
+    """Return the form in which an argument is sent, if it differs from its own."""
     if annotation == Content or name == "trigger":
         return object
     if name == "where":
@@ -126,7 +126,7 @@ def _hints(verb: str) -> dict[str, Any]:
 
 
 def _plain(path: str, value: object) -> object:
-    """A value as JSON has it; raises InvalidInput where JSON has nothing like it."""
+    """Return a value as JSON; raise `InvalidInput` if JSON has no equivalent."""
     if isinstance(value, Enum):
         return value.value
     if value is None or isinstance(value, str | int | float):
@@ -170,7 +170,7 @@ def _check_texts(path: str, value: object) -> None:
 
 
 def _read_content(value: object) -> Content:
-    """What retain takes, with items as such."""
+    """Read retain's content, with items as such."""
     if isinstance(value, dict) and value.keys() == {ITEM}:
         try:
             return _ITEM.validate_python(value[ITEM])
@@ -199,7 +199,7 @@ def _read_filter(value: object) -> Filter | None:
 
 
 def _invalid(error: ValidationError) -> InvalidInput:
-    """The first problem: the engine's own words where it is one of its, else the field and what was expected."""
+    """Return the first problem: the engine's own error, else the field and what was expected."""
     first = error.errors(include_url=False)[0]
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, InvalidInput):
@@ -212,12 +212,12 @@ def _invalid(error: ValidationError) -> InvalidInput:
 
 
 def encode_result(result: object) -> bytes:
-    """What a verb returned, as JSON."""
+    """Return a verb's result as JSON."""
     return to_json(result, exclude=NOT_SENT, inf_nan_mode="constants")
 
 
 def decode_result(verb: str, body: bytes) -> object:
-    """What a verb returned; raises PerdureError when the answer is no such thing."""
+    """Return a verb's result; raise `PerdureError` if the answer is no such thing."""
     try:
         return _result(verb).validate_json(body)
     except ValidationError as error:
@@ -241,7 +241,7 @@ _KINDS: Mapping[str, type[PerdureError]] = {
 
 
 def encode_error(error: PerdureError) -> dict[str, object]:
-    """What an error says beside its code and message: the field, what was expected, when to try again."""
+    """Return an error's fields besides code and message: the field, what was expected, when to try again."""
     attributes = {name: value for name, value in vars(error).items() if not name.startswith("_")}
     try:
         encoded: dict[str, object] = from_json(to_json(attributes))
@@ -251,7 +251,7 @@ def encode_error(error: PerdureError) -> dict[str, object]:
 
 
 def decode_error(code: str, message: str, attributes: Mapping[str, object]) -> PerdureError:
-    """The error that the server raised, with its own words."""
+    """Return the error that the server raised, with its own words."""
     kind = _KINDS.get(code, PerdureError)
     error = kind.__new__(kind)
     Exception.__init__(error, message)

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from perdure.domain.bank import EmbeddingModel
-from perdure.domain.detach import without_entities, without_sources
-from perdure.domain.fact import Chunk, Document, Fact, Link
+from perdure.domain.fact import Chunk, Document, Fact, Link, without_entities, without_sources
 from perdure.domain.item import FellBack
 from perdure.domain.observation import fingerprint
 from perdure.domain.record import Record

@@ -11,8 +11,8 @@ from functools import partial
 from perdure.domain.fact import Fact
 from perdure.domain.item import HASH_KEY, UNFINISHED_DOCUMENT, FellBack, RetainResult, Superseded
 from perdure.domain.observation import SCOPES_RECORD
+from perdure.domain.recall import Trace
 from perdure.domain.record import Record
-from perdure.domain.trace import Trace
 from perdure.errors import ModelError
 from perdure.ports.extractor import LocalFallback
 from perdure.ports.store import NewFact, Proof, Reading, Store, Transaction

@@ -23,8 +23,8 @@ from perdure.domain.fact import (
     Tier,
 )
 from perdure.domain.item import REFINED_DOCUMENT, FellBack, Item
+from perdure.domain.recall import Trace
 from perdure.domain.record import Record
-from perdure.domain.trace import Trace
 from perdure.errors import Busy
 from perdure.ports.extractor import BankContext, BankExtractor, ExtractedFact, LocalFallback, Turn
 from perdure.ports.store import FactsWhere, Rows, Transaction

@@ -1,5 +1,6 @@
-"""OpenTelemetry: spans and metrics of memory operations, through the API alone. What happens to them is the program's business:
-without an SDK and an exporter that the program itself sets up, nothing is kept and nothing leaves.
+"""OpenTelemetry: spans and metrics of memory operations, through the API alone.
+
+Without an SDK and an exporter that the program itself sets up, nothing is stored and nothing leaves the process.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class OpenTelemetry:
     def memory(
         self, operation: MemoryOperation, bank: str, *, record_id: str | None = None, query: str | None = None
     ) -> AbstractContextManager[Observed]:
-        """A span of an operation in this process."""
+        """Open a span of an operation in this process."""
         return self._memory(self._kinds.INTERNAL, operation, bank, record_id, query, {})
 
     def remote_memory(
@@ -76,7 +77,7 @@ class OpenTelemetry:
         record_id: str | None = None,
         query: str | None = None,
     ) -> AbstractContextManager[Observed]:
-        """A span of an operation that a server carries out."""
+        """Open a span of an operation that a server carries out."""
         address, port = server
         where: dict[str, Attribute] = {names.SERVER_ADDRESS: address}
         if port is not None:
@@ -84,7 +85,7 @@ class OpenTelemetry:
         return self._memory(self._kinds.CLIENT, operation, bank, record_id, query, where)
 
     def model(self, model: str) -> AbstractContextManager[Observed]:
-        """A span of a call of a language model, which is named `PROVIDER:MODEL` where it has a provider."""
+        """Open a span of a call of a language model named `PROVIDER:MODEL`, or a plain name."""
         provider, colon, bare = model.partition(":")
         shared: dict[str, Attribute] = {names.OPERATION_NAME: names.CHAT, names.REQUEST_MODEL: bare or model}
         if colon and bare:
@@ -92,7 +93,7 @@ class OpenTelemetry:
         return self._observe(f"{names.CHAT} {bare or model}", self._kinds.CLIENT, shared, {})
 
     def headers(self) -> dict[str, str]:
-        """What a request to a server carries, so that its spans join this one."""
+        """Return headers of a request to a server, so that its spans join this one."""
         from opentelemetry.propagate import inject
 
         carrier: dict[str, str] = {}
@@ -101,7 +102,7 @@ class OpenTelemetry:
 
     @contextmanager
     def joining(self, headers: Mapping[str, str]) -> Iterator[None]:
-        """Spans of the block join the one that the headers of a request name."""
+        """Join the spans of the block to the one in the headers of a request."""
         from opentelemetry import context
         from opentelemetry.propagate import extract
 
@@ -112,7 +113,7 @@ class OpenTelemetry:
             context.detach(token)
 
     def text(self, value: str) -> str | None:
-        """A text as it may be told; None where it may not. A hook that fails keeps it back."""
+        """Return a text as it may be reported, or None. If the hook fails, the text is kept back."""
         if not self._content:
             return None
         if self._redact is None:
@@ -147,7 +148,7 @@ class OpenTelemetry:
     def _observe(
         self, name: str, kind: SpanKind, shared: Mapping[str, Attribute], own: Mapping[str, Attribute]
     ) -> Iterator[Observed]:
-        """`shared` attributes are on the metrics too; `own` ones name banks and records and are on the span alone."""
+        """Observe an operation; `shared` attributes are on the metrics too, `own` ones name banks and records and are on the span alone."""
         began = time.perf_counter()
         failed: dict[str, Attribute] = {}
         with self._tracer.start_as_current_span(
@@ -175,7 +176,7 @@ class _Observed:
         self._telemetry, self._span, self._shared = telemetry, span, shared
 
     def records(self, count: int, texts: Iterable[RecordText] = ()) -> None:
-        """How many records; their texts where content is asked for."""
+        """Report the number of records, and their texts if content is enabled."""
         self._span.set_attribute(names.RECORD_COUNT, count)
         if not self._span.is_recording() or self._telemetry.text("") is None:
             return
@@ -188,7 +189,6 @@ class _Observed:
             self._span.set_attribute(names.RECORDS, json.dumps(told, ensure_ascii=False))
 
     def usage(self, model: str, usage: TokenUsage) -> None:
-        """Tokens of a model call."""
         self._span.set_attributes(
             {names.RESPONSE_MODEL: model, names.INPUT_TOKENS: usage.input, names.OUTPUT_TOKENS: usage.output}
         )
@@ -211,7 +211,7 @@ class ObservedLlm:
         return self._model.window
 
     def complete(self, request: LlmRequest) -> LlmReply:
-        """One call, one span."""
+        """Send one request in a span."""
         with self._telemetry.model(self._model.name) as seen:
             reply = self._model.complete(request)
             seen.usage(reply.model or self._model.name, reply.usage)
@@ -219,5 +219,5 @@ class ObservedLlm:
 
 
 def error_type(error: BaseException) -> str:
-    """The stable code of our own errors, the class of others."""
+    """Return the stable code of our own errors, the class of others."""
     return error.code if isinstance(error, PerdureError) else type(error).__name__

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from threading import Lock
-
-import snowballstemmer
+from typing import Any
 
 # Scripts written without spaces are indexed as overlapping pairs of characters.
 _UNSPACED = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
@@ -34,9 +33,15 @@ STOP_WORDS = frozenset(
     we'll they're they've they'd they'll he's she's he'd she'd he'll she'll""".split()
 )
 
-_stemmer = snowballstemmer.stemmer("english")
 _stemming = Lock()
 """Held while the stemmer works: it keeps the word that it is at in itself."""
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer  # here: it loads the rules of every language
+
+    return snowballstemmer.stemmer("english")
 
 
 def index_terms(text: str) -> Counter[str]:
@@ -96,4 +101,4 @@ def _stem(word: str) -> str:
     if not word.isascii() or len(word) < 3:
         return word
     with _stemming:
-        return str(_stemmer.stemWord(word))
+        return str(_stemmer().stemWord(word))

@@ -99,27 +99,6 @@ def test_codex_gets_a_table_and_hooks(home: Path) -> None:
     }  # fmt: skip
 
 
-def test_an_entry_of_an_earlier_place_is_replaced_and_not_doubled(home: Path) -> None:
-    old = {"hooks": [{"type": "command", "command": "/old/bin/perdure hook stop", "timeout": 10000}]}
-    (home / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"Stop": [old, old]}}))
-    main(["install", "claude-code"])
-    hooks = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
-    assert [group["hooks"][0]["timeout"] for group in hooks["Stop"]] == [5]
-
-
-def test_only_its_own_command_goes_out_of_a_shared_group(home: Path) -> None:
-    shared = {
-        "hooks": [
-            {"type": "command", "command": "notify"},
-            {"type": "command", "command": "perdure hook stop"},
-        ]
-    }
-    (home / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"Stop": [shared]}}))
-    main(["install", "claude-code", "--uninstall"])
-    left = json.loads((home / ".claude" / "settings.json").read_text())
-    assert left == {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "notify"}]}]}}
-
-
 @pytest.mark.parametrize(
     ("name", "file", "text", "place"),
     [
@@ -146,35 +125,6 @@ def test_what_cannot_be_merged_is_refused_and_nothing_is_touched(
     assert str(home / file) in error
     assert place in error
     assert contents(home) == before
-
-
-def test_the_plugin_and_the_hooks_are_not_both_installed(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (home / ".claude" / "settings.json").write_text('{"enabledPlugins": {"perdure@perdure": true}}')
-    assert main(["install", "claude-code"]) == 2
-    assert "plugin" in capsys.readouterr().err
-
-
-def test_linked_files_stay_links_and_keep_their_mode(home: Path) -> None:
-    real = home / "dotfiles.json"
-    real.write_text("{}")
-    real.chmod(0o640)
-    (home / ".claude.json").unlink()
-    (home / ".claude.json").symlink_to(real)
-    main(["install", "claude-code"])
-    assert (home / ".claude.json").is_symlink()
-    assert "perdure" in real.read_text()
-    assert real.stat().st_mode & 0o777 == 0o640
-
-
-def test_a_script_of_somebody_else_is_left_alone(home: Path) -> None:
-    plugin = home / ".config" / "opencode" / "plugins" / "perdure.js"
-    plugin.parent.mkdir(parents=True)
-    plugin.write_text("// mine\n")
-    assert main(["install", "opencode"]) == 2
-    assert main(["install", "opencode", "--uninstall"]) == 0
-    assert plugin.read_text() == "// mine\n"
 
 
 def test_another_folder_of_memory_is_in_every_command(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,21 +146,6 @@ def test_broken_input_costs_nothing(user: HookUser, body: bytes) -> None:
     assert (done.code, done.output) == (0, "")
 
 
-@pytest.mark.parametrize(
-    "words", [["nonsense"], ["prompt", "--host"], ["stop", "--what", "x"], ["prompt", "stop"]]
-)
-def test_a_wrong_command_line_exits_0_and_says_so_in_the_log(user: HookUser, words: list[str]) -> None:
-    no_start(user)
-    done = user.hook(words[0], {"session_id": "s", "prompt": "x"}, *words[1:])
-    assert (done.code, done.output) == (0, "")
-    assert "ValueError" in user.log
-
-
-def test_an_unknown_host_exits_0_in_silence(warm: HookUser) -> None:
-    done = warm.hook("prompt", {"session_id": "s", "prompt": "What is my dog called?"}, "--host", "emacs")
-    assert (done.code, done.output) == (0, "")
-
-
 @pytest.mark.parametrize("event", EVENTS)
 def test_a_dead_process_costs_only_the_memory(user: HookUser, event: str) -> None:
     place.make_folder(str(user.folder))
@@ -193,40 +178,6 @@ def test_a_process_that_hangs_is_given_up_in_time(user: HookUser) -> None:
     assert (done.code, done.output) == (0, "")
     assert done.seconds < MOST_SECONDS + SLOW_MACHINE
     (user.folder / "warm.json").unlink()
-
-
-def test_input_that_never_ends_is_given_up_in_time(user: HookUser) -> None:
-    no_start(user)
-    began = time.monotonic()
-    hook = subprocess.Popen(
-        [sys.executable, "-m", "perdure", "hook", "stop"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=user.environment, cwd=user.project,
-    )  # fmt: skip
-    assert hook.stdout is not None
-    assert hook.wait(10) == 0
-    assert hook.stdout.read() == b""
-    assert time.monotonic() - began < MOST_SECONDS + SLOW_MACHINE
-    assert hook.stdin is not None
-    hook.stdin.close()
-    hook.stdout.close()
-
-
-def test_a_folder_that_cannot_be_made_costs_only_the_memory(user: HookUser) -> None:
-    (user.home / ".perdure").write_text("a file in its place")
-    for event in EVENTS:
-        done = user.hook(event, {"session_id": "s", "prompt": "x"})
-        assert (done.code, done.output) == (0, "")
-    (user.home / ".perdure").unlink()
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_standard_output_that_is_full_exits_0(warm: HookUser) -> None:
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "perdure", "hook", "session-start"],
-            input=json.dumps({"session_id": "full", "cwd": str(warm.project)}).encode(), stdout=full, env=warm.environment, check=False,
-        )  # fmt: skip
-    assert done.returncode == 0
 
 
 def test_a_locked_database_costs_only_the_memory_and_what_was_said_is_kept(user: HookUser) -> None:
@@ -269,21 +220,6 @@ def test_one_of_another_version_is_told_to_go(warm: HookUser) -> None:
     warm.prompt("version", "What is my dog called?")
     wait_until(lambda: warm.running.get("pid") not in (None, before["pid"]), 60, lambda: warm.log)
     assert warm.running["identity"] == before["identity"]
-
-
-@pytest.mark.long
-def test_a_process_that_cannot_start_is_not_tried_at_every_prompt(user: HookUser) -> None:
-    place.make_folder(str(user.folder))
-    (user.folder / "perdure.toml").write_text('database = "/nowhere/at/all/x.db"\n')
-    user.prompt("s", "Hello there.")
-    wait_until(lambda: (user.folder / "warm.failed").exists(), 60, lambda: user.log)
-    assert "could not start" in user.log
-    before = user.log
-    done = user.prompt("s", "Hello again.")
-    assert (done.code, done.output) == (0, "")
-    time.sleep(1.0)
-    assert user.log == before
-    assert len(place.spooled(str(user.folder))) == 2
 
 
 @pytest.mark.long

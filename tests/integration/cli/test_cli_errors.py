@@ -83,39 +83,3 @@ def test_a_file_that_is_no_database_is_refused(cli: Any) -> None:
     ran = cli("stats", "--database", "notes.db")
     assert ran.code == 1
     assert len(ran.err.strip().splitlines()) == 1
-
-
-def test_importing_over_facts_is_a_conflict(cli: Any) -> None:
-    cli.remembered("Tomás plays the cello.")
-    assert cli("export", "out.jsonl").code == 0
-    assert cli("import", "out.jsonl").code == 5
-
-
-def test_a_missing_model_says_what_to_do(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PERDURE_EMBEDDER", "no-such-model")
-    ran = cli("retain", "Tomás plays the cello.")
-    assert ran.code == 6
-    assert "no-such-model" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        ('{"kind": "bank", "format": "perdure-bank", "version": 1}', "line 1"),
-        ('{"kind": "bank", "format": "perdure-bank", "version": 99, "disposition": {}}', "version"),
-        (
-            '{"kind": "bank", "format": "perdure-bank", "version": 1, "disposition": {}}\n{"kind": "fact"}',
-            "line 2",
-        ),
-        ('{"kind": "bank", "format": "perdure-bank", "version": 1, "disposition": {}}\n[1]', "line 2"),
-        ("\udcff", "UTF-8"),
-    ],
-)
-def test_importing_a_damaged_export_names_the_line_and_writes_nothing(
-    cli: Any, lines: str, said: str
-) -> None:
-    (cli.folder / "bank.jsonl").write_bytes(lines.encode("utf-8", "surrogateescape"))
-    ran = cli("import", "bank.jsonl", "--bank", "copy")
-    assert ran.code == 2, ran.err
-    assert said in ran.err
-    assert cli("stats", "--bank", "copy").code == 3

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
-
-from perdure.evaluation.measures import Ranking, Report
-from perdure.surfaces.cli.evaluate import COLUMNS, draw
 
 ITEMS = [
     {
@@ -79,17 +74,6 @@ def kept_files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.suffix in (".db", ".json"))
 
 
-def test_a_table_for_people(labelled: Any) -> None:
-    shown = labelled("eval", "data.json", "--recipe", "fast", "--extractor", "verbatim", "--no-cache").out
-    assert "fast · verbatim · over items" in shown
-    assert "latency of a recall" in shown
-
-
-def test_what_is_not_there_or_not_known(labelled: Any) -> None:
-    assert labelled("eval", "none.json").code == 3
-    assert labelled("eval", "data.json", "--recipe", "slow").code == 2
-
-
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -115,16 +99,3 @@ def test_a_place_that_cannot_be_written_is_named_before_the_work(
     ran = labelled("eval", "data.json", *options)
     assert ran.code == 2, ran.err
     assert ran.err.startswith(f"perdure: error: {options[0]}: expected")
-
-
-@pytest.mark.parametrize("width", [60, 100])
-def test_every_measure_is_readable_at_any_width(width: int) -> None:
-    ranking = Ranking(
-        query_id="q", type="single-session-preference", items=("t",), sessions=("s",), evidence=frozenset({"t"}),
-        evidence_sessions=frozenset({"s"}), milliseconds=1.0,
-    )  # fmt: skip
-    target = io.StringIO()
-    draw(Report("default", "local", [ranking]), Console(file=target, width=width))
-    shown = target.getvalue()
-    assert max(map(len, shown.splitlines())) <= width
-    assert all(name in shown for name in (*COLUMNS, ranking.type))

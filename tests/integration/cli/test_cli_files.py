@@ -21,9 +21,6 @@ def charge(total: int) -> int:
     # The rate is agreed with the bank every year.
     return total * 3
 '''
-CHAT = b"""23/03/2024, 09:30 - Maya: I adopted a dog called Rex yesterday.
-24/03/2024, 10:00 - Ben: I moved to Utrecht last week.
-"""
 
 
 def _docx() -> bytes:
@@ -83,13 +80,3 @@ def test_a_file_gives_the_facts_that_it_states(
     for fact in facts:
         assert any(fact.rstrip(".") in text for text in texts), texts
     assert not [text for text in texts for word in never if word in text]
-
-
-def test_a_chat_export_with_the_day_first_dates_what_was_said(cli: Any) -> None:
-    (cli.folder / "chat.txt").write_bytes(CHAT)
-    assert cli("retain", "chat.txt", "--json").code == 0
-    facts = {fact["speaker"]: fact for fact in cli("facts", "--json").json["facts"]}
-    assert set(facts) == {"Maya", "Ben"}
-    assert facts["Maya"]["mentioned_at"].startswith("2024-03-23")
-    assert facts["Maya"]["occurred_start"].startswith("2024-03-22")
-    assert "Utrecht" in facts["Ben"]["text"]

@@ -53,14 +53,6 @@ def test_a_value_that_says_nothing_is_refused_by_its_name(cli: Any, args: tuple[
     assert cli("stats", "--json").json["facts"] == 1
 
 
-def test_the_last_day_of_the_calendar_is_an_end_like_any_other(cli: Any) -> None:
-    cli.remembered("Tomás plays the cello.")
-    for args in (("timeline",), ("recall", "cello")):
-        ran = cli(*args, "--until", "9999-12-31")
-        assert ran.code == 0, ran.err
-        assert "cello" in ran.out
-
-
 def test_facts_by_tag_are_those_that_carry_it(cli: Any) -> None:
     cli.remembered("Tomás plays the cello.")
     cli("retain", "Maya lives in Lisbon.", "--tag", "places")
@@ -82,14 +74,6 @@ def test_a_misspelt_name_in_the_settings_file_is_named(cli: Any) -> None:
     assert "'prot'" in listed.err
 
 
-def test_a_database_in_the_home_folder_is_found(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(cli.folder))
-    (cli.folder / "perdure.toml").write_text('database = "~/mine.db"\n')
-    cli.remembered("Tomás plays the cello.")
-    assert (cli.folder / "mine.db").exists()
-    assert cli("stats", "--json").json["facts"] == 1
-
-
 @pytest.mark.skipif(not UNREADABLE.exists(), reason="needs a file that exists and cannot be read")
 def test_a_file_that_cannot_be_read_is_named_and_does_not_stop_its_folder(cli: Any) -> None:
     notes = cli.folder / "notes"
@@ -106,12 +90,6 @@ def test_a_file_that_cannot_be_read_is_named_and_does_not_stop_its_folder(cli: A
     assert "notes/bad.txt: expected a file that can be read" in alone.err
 
 
-def test_a_chat_given_as_an_argument_is_read_as_one_when_asked_for(cli: Any) -> None:
-    cli("retain", '[{"role": "user", "content": "I play the cello."}]', "--format", "chat", "--user", "Maya")
-    (fact,) = cli("facts", "--json").json["facts"]
-    assert fact["text"] == "Maya plays the cello."
-
-
 def test_a_memory_cannot_steer_the_terminal(cli: Any) -> None:
     cli.remembered("Tomás plays \x1b]0;owned\x07 the \x1b[31mcello\x9b2J.")
     for args in (("facts",), ("recall", "cello"), ("timeline",), ("context", "cello"), ("reflect", "cello")):
@@ -124,14 +102,6 @@ def test_a_question_cannot_steer_the_terminal(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("typer.confirm", lambda question, **_: asked.append(question))
     confirm("Erase “\x1b[31mcello”?", yes=False)
     assert asked == ["Erase “[31mcello”?"]
-
-
-def test_a_bank_may_be_named_like_markup(cli: Any) -> None:
-    cli.remembered("Tomás plays the cello.")
-    cli("export", "[bold]out.jsonl")
-    ran = cli("import", "[bold]out.jsonl", "--bank", "[bold]x[nope]")
-    assert ran.code == 0, ran.err
-    assert "[bold]x[nope]" in ran.out
 
 
 def drawn(width: int, draw: Any, *args: Any) -> str:
@@ -165,10 +135,3 @@ def test_lists_are_whole_in_a_narrow_terminal(tmp_path: Path) -> None:
     inside_a_panel = explain_table(result, result.recollections, 56, brief=True)
     figures = drawn(56, lambda console: console.print(inside_a_panel))
     assert f"{result.recollections[0].score:.3f}" in figures
-
-
-def test_colours_of_our_own_stay() -> None:
-    target = io.StringIO()
-    console = HarmlessConsole(file=target, force_terminal=True, color_system="standard", highlight=False)
-    console.print("[red]x[/]\x1b[1m")
-    assert target.getvalue() == "\x1b[31mx\x1b[0m[1m\n"

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from perdure.domain.fact import Fact
-from perdure.stores.sql.queries import BankRows
 from perdure.surfaces.cli.main import every_entry
 
 TALK = [
@@ -58,88 +55,6 @@ def test_entities_are_listed_and_select_facts(talked: Any) -> None:
     assert of_maya
     assert all("Maya" in fact["entities"] for fact in of_maya)
     assert "Maya" in talked("entities").out
-
-
-def test_a_timeline_keeps_the_latest_of_all_that_were_asked_for(cli: Any) -> None:
-    turns = [
-        {"speaker": "Maya", "text": f"Maya painted picture {n}.", "date": f"2024-{n:02}-01"}
-        for n in range(1, 13)
-    ]
-    (cli.folder / "talk.json").write_text(json.dumps(turns[::-1]), encoding="utf-8")
-    assert cli("retain", "talk.json").code == 0
-    shown = cli("timeline", "--entity", "MAYA", "--until", "2024-10-31", "--limit", "3", "--json").json
-    assert shown["total"] == 10
-    assert [fact["mentioned_at"][:10] for fact in shown["facts"]] == [
-        "2024-08-01",
-        "2024-09-01",
-        "2024-10-01",
-    ]
-
-
-def test_a_timeline_reads_what_it_shows_and_no_more(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    turns = [
-        {"speaker": "Maya", "text": f"Maya painted picture {n}.", "date": f"2024-01-{n:02}"}
-        for n in range(1, 31)
-    ]
-    (cli.folder / "talk.json").write_text(json.dumps(turns), encoding="utf-8")
-    assert cli("retain", "talk.json").code == 0
-    read: list[int] = []
-
-    facts_by_number = BankRows.facts_by_number
-
-    def counted(rows: BankRows, numbers: Sequence[int]) -> dict[int, Fact]:
-        facts = facts_by_number(rows, numbers)
-        read.append(len(facts))
-        return facts
-
-    monkeypatch.setattr(BankRows, "facts_by_number", counted)
-    shown = cli("timeline", "--limit", "4", "--json").json
-    assert shown["total"] == 30
-    assert [fact["mentioned_at"][8:10] for fact in shown["facts"]] == ["27", "28", "29", "30"]
-    assert sum(read) == 4
-
-
-def test_a_timeline_keeps_the_order_in_which_things_were_said(cli: Any) -> None:
-    turns = [
-        {"speaker": "Maya", "text": f"Maya painted picture {n}.", "date": "2024-05-02"} for n in range(1, 10)
-    ]
-    (cli.folder / "talk.json").write_text(json.dumps(turns), encoding="utf-8")
-    assert cli("retain", "talk.json").code == 0
-    every = [fact["text"] for fact in cli("timeline", "--json").json["facts"]]
-    assert [text[-2:] for text in every] == [f"{n}." for n in range(1, 10)]
-    last = cli("timeline", "--limit", "2", "--json").json
-    assert [fact["text"] for fact in last["facts"]] == every[-2:]
-    assert last["total"] == 9
-
-
-def test_a_timeline_is_bounded_by_the_date_it_shows(cli: Any) -> None:
-    assert cli("retain", "Maya visited Rome in May 2024.", "--text", "--timestamp", "2024-06-20").code == 0
-    (fact,) = cli("timeline", "--json").json["facts"]
-    assert fact["occurred_start"][:10] == "2024-05-01"
-    assert cli("timeline", "--since", "2024-05-01", "--json").json["total"] == 1
-    assert cli("timeline", "--since", "2024-06-01", "--json").json["total"] == 0
-    assert cli("timeline", "--until", "2024-04-30", "--json").json == {
-        "bank": "default",
-        "total": 0,
-        "facts": [],
-    }
-    assert "no dated facts" in cli("timeline", "--until", "2024-04-30").out
-
-
-def test_an_entity_is_found_without_reading_the_others(talked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
-    entities = BankRows.entities
-
-    def watched(rows: BankRows, **asked_for: Any) -> Any:
-        asked.append(asked_for)
-        return entities(rows, **asked_for)
-
-    monkeypatch.setattr(BankRows, "entities", watched)
-    assert talked("facts", "--entity", "mAYA", "--json").json["facts"]
-    assert talked("timeline", "--entity", "maya", "--json").json["facts"]
-    assert talked("facts", "--entity", "nobody").code == 3
-    assert len(asked) == 6
-    assert all(asked_for.get("ids") or asked_for.get("keys") for asked_for in asked)
 
 
 def test_timeline_is_in_the_order_of_events(talked: Any) -> None:
@@ -211,12 +126,6 @@ def test_keys_are_made_listed_and_revoked(cli: Any) -> None:
     assert cli("keys", "create", "--scope", "everything").code == 2
 
 
-def test_keys_alone_shows_its_commands(cli: Any) -> None:
-    shown = cli("keys")
-    assert shown.code == 0
-    assert all(name in shown.out for name in ("create", "list", "revoke"))
-
-
 def test_reembed_changes_the_bank_over(talked: Any) -> None:
     done = talked("reembed", "default", "--json").json
     assert done["facts"] >= 2
@@ -241,34 +150,11 @@ def test_doctor_measures_and_is_content(talked: Any) -> None:
     assert checks["Round trip", "recall"]["figures"]["recall_ms"] > 0
 
 
-def test_doctor_says_which_languages_the_models_read(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def told() -> Any:
-        (check,) = [check for check in cli("doctor", "--json").json["checks"] if check["name"] == "languages"]
-        return check
-
-    monkeypatch.setenv("PERDURE_EMBEDDER", "e5-small-v2")
-    assert told()["detail"].startswith("English first")
-    assert "use-multilingual" in told()["remedy"]
-    monkeypatch.setenv("PERDURE_EMBEDDER", "use-multilingual")
-    monkeypatch.setenv("PERDURE_RERANKER", "ms-marco-minilm-l-12-v2")
-    assert "ja" in told()["detail"]
-    assert "reads English" in told()["detail"]
-    monkeypatch.setenv("PERDURE_EMBEDDER", "hashing")
-    monkeypatch.setenv("PERDURE_RERANKER", "none")
-    assert told()["detail"] == "as hashing has them"
-
-
 def test_doctor_notices_a_missing_model(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERDURE_EMBEDDER", "no-such-model")
     ran = cli("doctor", "--json")
     assert ran.code == 1
     assert ran.json["healthy"] is False
-
-
-def test_doctor_notices_vectors_of_another_model(talked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PERDURE_EMBEDDER", "none")
-    remedies = [check["remedy"] for check in talked("doctor", "--json").json["checks"]]
-    assert "perdure reembed default" in remedies
 
 
 def test_operations_are_listed(talked: Any) -> None:

@@ -42,19 +42,6 @@ def test_recall_of_nothing_has_an_exit_code_of_its_own(cli: Any) -> None:
     assert cli("context", "Who plays the cello?", "--since", "2030-01-01").code == 4
 
 
-def test_until_takes_in_the_whole_day(cli: Any) -> None:
-    cli.remembered(CELLO)
-    assert cli("recall", "cello", "--until", "2024-05-02", "--json").code == 0
-    assert cli("recall", "cello", "--until", "2024-05-01", "--json").code == 4
-
-
-def test_banks_are_apart(cli: Any) -> None:
-    cli.remembered(CELLO, bank="one")
-    cli.remembered(CHOIR, bank="two")
-    results = cli("recall", "Who plays the cello?", "--bank", "two", "--json").json["results"]
-    assert [result["text"] for result in results] == [r["text"] for r in results if "choir" in r["text"]]
-
-
 def test_context_is_fenced_and_cited(cli: Any) -> None:
     cli.remembered(CELLO)
     shown = cli("context", "Who plays the cello?")
@@ -109,24 +96,6 @@ def test_forget_wants_exactly_one_target(cli: Any) -> None:
     cli.remembered(CELLO)
     assert cli("forget", "--yes").code == 2
     assert cli("forget", "--everything", "--document", "d", "--yes").code == 2
-
-
-def test_a_document_given_again_replaces_what_changed(cli: Any) -> None:
-    cli("retain", CELLO, "--text", "--document-id", "notes", "--timestamp", "2024-05-02")
-    cli("retain", CHOIR, "--text", "--document-id", "notes", "--timestamp", "2024-05-03")
-    current = [fact["text"] for fact in cli("facts", "--json").json["facts"]]
-    assert len(current) == 1
-    assert "choir" in current[0]
-
-
-def test_tags_and_metadata_are_kept_and_filter(cli: Any) -> None:
-    cli("retain", CELLO, "--text", "--tag", "music", "--metadata", "source=talk")
-    cli("retain", CHOIR, "--text", "--tag", "city")
-    fact = cli("facts", "--tag", "music", "--json").json["facts"][0]
-    assert fact["tags"] == ["music"]
-    assert fact["metadata"] == {"source": "talk"}
-    strict = cli("recall", "music", "--tag", "city", "--tags-match", "any_strict", "--json").json["results"]
-    assert {tag for result in strict for tag in result["tags"]} == {"city"}
 
 
 def test_json_is_one_document_and_nothing_else(cli: Any) -> None:

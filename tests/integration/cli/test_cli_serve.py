@@ -76,16 +76,6 @@ def test_serve_answers_rest_and_mcp_and_ends_when_told(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
-def test_mcp_over_http_alone(tmp_path: Path) -> None:
-    with started(tmp_path, "mcp", "--http", "--open") as (process, url):
-        hello = httpx.post(f"{url}/mcp", json=HELLO, headers=ACCEPT)
-        assert hello.json()["result"]["serverInfo"]["name"] == "perdure"
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
-    assert process.returncode in (0, 130)
-    assert "Traceback" not in err
-
-
 @pytest.mark.parametrize("command", [("serve", "--open"), ("mcp", "--http", "--open")])
 def test_a_server_that_is_terminated_closes_its_database(tmp_path: Path, command: tuple[str, ...]) -> None:
     with started(tmp_path, *command) as (process, url):
@@ -105,19 +95,3 @@ def test_a_public_address_needs_a_key(cli: Any, command: tuple[str, ...]) -> Non
     ran = cli(*command, "--host", "0.0.0.0")
     assert ran.code == 1
     assert "perdure keys create" in ran.err
-
-
-@pytest.mark.parametrize("args", [("--port", "1"), ("--http", "--bank", "b")])
-def test_options_that_do_not_go_together_are_refused(cli: Any, args: tuple[str, ...]) -> None:
-    assert cli("mcp", *args).code == 2
-
-
-@pytest.mark.parametrize("command", [("serve", "--open"), ("mcp", "--http", "--open")])
-def test_a_port_that_is_taken_is_named(cli: Any, command: tuple[str, ...]) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        ran = cli(*command, "--port", str(taken.getsockname()[1]))
-    assert ran.code == 2
-    assert ran.err.startswith("perdure: error: port")
-    assert len(ran.err.strip().splitlines()) == 1

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shutil
 import signal
 import socket
 import sqlite3
@@ -19,7 +17,6 @@ from functools import partial
 from pathlib import Path
 
 import httpx
-import pytest
 
 from perdure.settings import Settings
 from tests.integration.cli.conftest import QUICK
@@ -116,19 +113,6 @@ def test_sigterm_ends_a_busy_server_within_ten_seconds_and_loses_nothing_acknowl
     assert set(acknowledged) <= stored
 
 
-def test_readiness_says_no_while_the_server_stops(tmp_path: Path) -> None:
-    from tests.integration.rest_server import open_quick, running
-
-    def stopping(app: object) -> None:
-        app.state.service.workers.stopping = True  # type: ignore[attr-defined]
-
-    with open_quick(tmp_path) as engine, running(engine, extend=stopping) as url:
-        assert get(f"{url}/health").status_code == 200
-        answer = get(f"{url}/health/ready")
-        assert answer.status_code == 503
-        assert json.loads(answer.text)["error"]["code"] == "stopping"
-
-
 def test_the_examples_of_deployment_name_settings_and_a_command_that_exist() -> None:
     folder = Path(__file__).parents[3] / "examples" / "deploy"
     settings = {f"PERDURE_{name.upper()}" for name in Settings.model_fields}
@@ -142,18 +126,3 @@ def test_the_examples_of_deployment_name_settings_and_a_command_that_exist() -> 
     unit = (folder / "perdure.service").read_text(encoding="utf-8")
     assert "Type=notify" in unit
     assert "SuccessExitStatus=143" in unit
-
-
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd")
-def test_systemd_understands_the_units(tmp_path: Path) -> None:
-    folder = Path(__file__).parents[3] / "examples" / "deploy"
-    for name, instance in (
-        ("perdure.service", "perdure.service"),
-        ("perdure@.service", "perdure@8888.service"),
-    ):
-        text = (folder / name).read_text(encoding="utf-8").replace("/opt/perdure/bin/perdure", sys.executable)
-        (tmp_path / instance).write_text(text, encoding="utf-8")
-        done = subprocess.run(
-            ["systemd-analyze", "verify", tmp_path / instance], capture_output=True, text=True, timeout=60
-        )
-        assert "perdure" not in done.stderr, done.stderr

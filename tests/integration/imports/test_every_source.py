@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from perdure import ImportedDocument, ImportReport, InvalidInput, Perdure
-from perdure.contrib.imports.registry import NAMES, detect, open_source
+from perdure import InvalidInput, Perdure
+from perdure.contrib.imports.registry import NAMES, detect
 from tests.import_samples import SAMPLES, lines, written
 
 PLAIN: dict[str, Any] = {
@@ -41,15 +41,6 @@ def test_every_source_has_a_sample() -> None:
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_a_source_is_told_by_its_files(name: str, tmp_path: Path) -> None:
     assert detect(SAMPLES[name](tmp_path)) == name
-
-
-@pytest.mark.parametrize("name", sorted(SAMPLES))
-def test_a_source_reads_alike_again_and_again(name: str, tmp_path: Path) -> None:
-    source = open_source(SAMPLES[name](tmp_path))
-    first = list(source.read())
-    assert first == list(source.read())
-    assert any(isinstance(part, ImportedDocument) for part in first)
-    source.close()
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
@@ -132,18 +123,3 @@ def test_banks_are_split_by_what_the_source_tells(tmp_path: Path, memory: Perdur
     report = memory.banks.import_from("team", SAMPLES["mem0"](tmp_path), split=True)
     assert report.banks == ("team", "team.alex")
     assert [fact.text for fact in memory.facts.iterate("team")] == ["Sings in a choir"]
-
-
-def test_tags_and_the_users_name_are_given_to_everything(tmp_path: Path, memory: Perdure) -> None:
-    memory.banks.import_from("b", SAMPLES["chatgpt"](tmp_path), user="Ines", tags=["old"])
-    assert {fact.speaker for fact in memory.facts.iterate("b")} <= {"Ines", "assistant"}
-    assert all("old" in fact.tags for fact in memory.facts.iterate("b"))
-    told = memory.recall("b", "Where did I move?", asker="Ines")
-    assert any("Porto" in one.fact.text for one in told.recollections)
-
-
-def test_a_report_says_itself_in_a_line() -> None:
-    report = ImportReport(source="chatgpt", documents=3, added=2, unchanged=1, facts=4, skipped_total=5)
-    assert str(report) == (
-        "imported 3 documents from chatgpt (2 new, 0 changed, 1 unchanged): 4 new facts; 5 parts skipped"
-    )

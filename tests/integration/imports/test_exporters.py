@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from perdure import Entity, Filter, InvalidInput, NotFound, Perdure
+from perdure import Filter, InvalidInput, NotFound, Perdure
 from perdure.contrib.imports.markdown import read_note
-from perdure.manage.exports.vault import link_names, page_names
+from perdure.manage.exports.vault import page_names
 from tests.import_samples import SAMPLES
 
 PLAIN: dict[str, Any] = {
@@ -85,27 +84,6 @@ def test_graphml_is_a_graph_in_which_every_edge_has_its_nodes(memory: Perdure, t
     assert {("relation", "works_at"), ("cause", "causes"), ("mention", "mentions")} <= labels
 
 
-def test_networkx_opens_the_graphml(memory: Perdure, tmp_path: Path) -> None:
-    networkx = pytest.importorskip("networkx")
-    memory.banks.export_to("b", tmp_path / "b.graphml", format="graphml")
-    graph = networkx.read_graphml(tmp_path / "b.graphml")
-    by_label = {data["label"]: node for node, data in graph.nodes(data=True)}
-    assert graph.has_edge(by_label["Kendra"], by_label["Nimbus"])
-    assert graph.nodes[by_label["Kendra"]]["kind"] == "entity"
-    assert graph.nodes[by_label["Kendra"]]["mentions"] > 0
-
-
-def test_dot_is_balanced_and_quotes_what_would_break_it(memory: Perdure) -> None:
-    lines = list(memory.banks.export_lines("b", "dot"))
-    assert lines[0].startswith('digraph "b" {')
-    assert lines[-1] == "}"
-    string = r'"(?:[^"\\]|\\.)*"'
-    attributes = rf"\[\w+={string}(?:, \w+={string})*\]"
-    statement = re.compile(rf"  {string}(?: -> {string})? {attributes};")
-    assert all(statement.fullmatch(line) for line in lines[4:-1])
-    assert any(r"\"stop\" & left" in line for line in lines)
-
-
 def test_a_vault_has_a_page_per_entity_and_every_link_leads_to_one(memory: Perdure, tmp_path: Path) -> None:
     report = memory.banks.export_to("b", tmp_path / "vault", format="markdown")
     pages = {path.stem: path.read_text() for path in (tmp_path / "vault").rglob("*.md")}
@@ -121,15 +99,6 @@ def test_a_vault_has_a_page_per_entity_and_every_link_leads_to_one(memory: Perdu
     assert "[[Kendra]]" in pages["Nimbus"]
 
 
-def test_a_vault_tells_what_was_formed_from_what_was_said(memory: Perdure, tmp_path: Path) -> None:
-    memory.retain("b", "I love sailing.", speaker="Ann Reed", role="user", document_id="chat")
-    memory.opinions.form("b")
-    memory.banks.export_to("b", tmp_path / "vault", format="markdown")
-    page = (tmp_path / "vault" / "Entities" / "Ann Reed.md").read_text()
-    assert re.search(r"likes sailing.? \*\(opinion; ", page)
-    assert "Ann Reed loves sailing. *(said " in page
-
-
 def test_a_vault_is_replaced_by_force_and_a_strangers_folder_never(memory: Perdure, tmp_path: Path) -> None:
     memory.banks.export_to("b", tmp_path / "vault", format="markdown")
     (tmp_path / "vault" / "Entities" / "stale.md").write_text("old")
@@ -142,17 +111,6 @@ def test_a_vault_is_replaced_by_force_and_a_strangers_folder_never(memory: Perdu
     with pytest.raises(InvalidInput, match="exported before"):
         memory.banks.export_to("b", tmp_path / "mine", format="markdown", force=True)
     assert (tmp_path / "mine" / "note.md").read_text() == "mine"
-
-
-def test_names_of_pages_are_safe_and_distinct() -> None:
-    names = ["AC/DC", "ac dc", "..", "CON", "a" * 300, "x:y|z#1"]
-    pages = page_names([Entity(id=str(number), bank="b", name=name) for number, name in enumerate(names)])
-    assert list(pages.values())[:4] == ["AC DC", "ac dc (2)", "unnamed", "CON page"]
-    assert all(len(page) <= 124 and not set('/\\:|#^[]*?"<>') & set(page) for page in pages.values())
-    assert (
-        link_names("Ann met Ann Reed", [("Ann", "Ann"), ("Ann Reed", "Ann Reed")])[0]
-        == "[[Ann]] met [[Ann Reed]]"
-    )
 
 
 def test_hindsights_archive_and_back_is_the_same_bank(memory: Perdure, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure import ImportedDocument, Perdure
+from perdure import ImportedDocument
 from perdure.contrib.imports.registry import NAMES, detect, open_source
 from perdure.manage.exporting import FORMATS
 
@@ -53,23 +53,3 @@ def test_an_example_of_the_page_is_recognised_and_gives_what_the_page_says(name:
                 told.append(" ".join(f"{part.id} | {one.speaker} | {text}".split()))
     source.close()
     assert told == expected
-
-
-def test_the_page_names_the_keys_of_a_line(tmp_path: Path) -> None:
-    with Perdure.open(tmp_path / "m.db", embedder="hashing", reranker="none", tagger="rules") as memory:
-        memory.retain("b", "Ann lives in Oslo.")
-        line = next(memory.banks.export_lines("b"))
-    paragraph = PAGE.split("A line of `jsonl`")[1].split("\n\n")[0]
-    keys = set(re.findall(r'"(\w+)":', line))
-    assert keys
-    assert keys <= set(re.findall(r"`(\w+)`", paragraph))
-
-
-def test_the_python_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "vault").mkdir()
-    (tmp_path / "vault" / "bread.md").write_text("My sourdough needs two days.")
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    plain = 'Perdure.open("memory.db", embedder="hashing", reranker="none", tagger="rules")'
-    exec(code.replace('Perdure.open("memory.db")', plain), {})
-    assert "sourdough" in (tmp_path / "notes.graphml").read_text()

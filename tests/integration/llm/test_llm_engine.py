@@ -18,13 +18,10 @@ from perdure import (
     LlmCall,
     LlmRefused,
     LlmReply,
-    LlmRequest,
     Perdure,
     Settings,
-    TokenUsage,
-    Unavailable,
 )
-from perdure.adapters import llm_names, make_caller
+from perdure.adapters import make_caller
 from perdure.domain.llm_call import LlmOperation
 from perdure.llm.caller import Caller, Purpose
 from perdure.ports.llm import ChatMessage
@@ -72,23 +69,6 @@ print([name for name in loaded if name in sys.modules])
     assert shown.stdout.strip() == "[]"
 
 
-def test_an_object_of_ones_own_is_asked_and_not_closed(tmp_path: Path) -> None:
-    class Own:
-        name, window, closed = "own:model", 8_000, False
-
-        def complete(self, request: LlmRequest) -> LlmReply:
-            return LlmReply(text="Lisbon.", usage=TokenUsage(5, 2))
-
-        def close(self) -> None:
-            self.closed = True
-
-    own = Own()
-    with Perdure.open(tmp_path / "m.db", llm=own, **LIGHT) as memory:
-        assert ask(memory).text == "Lisbon."
-        assert [row.model for row in memory.llm.costs()] == ["own:model"]
-    assert not own.closed
-
-
 def test_costs_are_told_by_bank_and_day_here_and_in_async_programs(tmp_path: Path) -> None:
     with open_with(tmp_path) as memory:
         ask(memory)
@@ -106,13 +86,6 @@ def test_costs_are_told_by_bank_and_day_here_and_in_async_programs(tmp_path: Pat
         assert asyncio.run(AsyncPerdure(memory).llm.costs("ann")) == rows[:1]
         with pytest.raises(InvalidInput):
             memory.llm.costs("no/bank\x00")
-
-
-def test_costs_are_in_the_file(tmp_path: Path) -> None:
-    with open_with(tmp_path) as memory:
-        ask(memory)
-    with Perdure.open(tmp_path / "memory.db", **LIGHT) as memory:
-        assert [row.calls for row in memory.llm.costs()] == [1]
 
 
 def test_forgetting_a_fact_takes_all_texts_out_of_the_log(tmp_path: Path) -> None:
@@ -153,17 +126,6 @@ def test_the_name_of_an_erased_bank_goes_and_what_it_cost_stays(tmp_path: Path) 
         assert [(row.day.day, row.bank, row.calls) for row in memory.llm.costs()] == [(1, "", 4), (5, "", 2)]
 
 
-def test_operations_take_their_models_from_the_settings() -> None:
-    names = llm_names(Settings(llm="a:1", llm_retain="b:2", llm_reflect="none", llm_fallbacks=" c:3 ,a:1,"))
-    assert names == {
-        "retain": ["b:2", "c:3", "a:1"],
-        "refine": ["b:2", "c:3", "a:1"],
-        "consolidate": ["a:1", "c:3"],
-    }
-    assert llm_names(Settings(llm_fallbacks="c:3")) == {}
-    assert make_caller(Settings()) is None
-
-
 def test_the_key_that_is_set_goes_to_the_url_alone() -> None:
     with LlmServer(lambda _: Answer(text="yes")) as server:
         settings = Settings(llm="small", llm_url=server.url, llm_key="hush-hush-hush", tokens="approximate")  # type: ignore[arg-type]
@@ -184,34 +146,6 @@ def test_a_model_that_cannot_be_opened_is_named_at_once(
             Perdure.open(tmp_path / "m.db", llm=wrong, **LIGHT)
 
 
-def test_a_model_by_name_needs_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(Unavailable, match=r"perdure\[llm\]"):
-        make_caller(Settings(llm="openai:gpt-5-mini", tokens="approximate"))
-
-
-def test_costs_are_listed_on_the_command_line(cli: Cli) -> None:
-    with Perdure.open(cli.folder / "perdure.db", llm=ScriptedLlm(lambda _: "x"), **LIGHT) as memory:
-        ask(memory)
-        ask(memory)
-    shown = cli("costs", "--json").json
-    assert (shown["total"]["calls"], shown["costs"][0]["operation"]) == (2, "reflect")
-    assert shown["total"]["price"] is None
-    drawn = cli("costs").out
-    assert "2 calls" in drawn
-    assert "price not known: scripted:model" in drawn
-    assert "no language model" in cli("costs", "--bank", "nobody").out
-    assert cli("costs", "--since", "soon", "--json").error["code"] == "invalid_input"
-
-
-def test_prompts_are_listed_and_shown_on_the_command_line(cli: Cli) -> None:
-    listed = cli("prompts", "--json").json["prompts"]
-    assert [one["version"].split("@")[0] for one in listed] == [one["name"] for one in listed]
-    assert "repair@" in cli("prompts").out
-    assert "{{answer}}" in cli("prompts", "show", "repair").out
-    assert cli("prompts", "show", "nothing", "--json").error["code"] == "invalid_input"
-
-
 def test_the_doctor_shows_the_models_and_no_key(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERDURE_LLM", "small")
     monkeypatch.setenv("PERDURE_LLM_URL", "http://127.0.0.1:9/v1")
@@ -225,20 +159,6 @@ def test_the_doctor_shows_the_models_and_no_key(cli: Cli, monkeypatch: pytest.Mo
     assert "retain, refine, consolidate" in told[0]
     assert told[1].startswith("anthropic:claude-haiku-5-5")
     assert "hush" not in " ".join(told)
-
-
-def test_the_health_of_models_is_found_by_asking_them(tmp_path: Path) -> None:
-    with (
-        LlmServer([Answer(text="OK"), Answer(text="OK"), Answer(text="OK")]) as server,
-        Perdure.open(
-            tmp_path / "m.db", llm="openai:tiny", llm_url=server.url, llm_key="k", **LIGHT
-        ) as memory,
-    ):
-        health = memory.llm.health("b")
-    assert [one.status.value for one in health] == ["connected"] * 3
-    with Perdure.open(tmp_path / "m.db", **LIGHT) as memory:
-        assert [one.status.value for one in memory.llm.health("b")] == ["not_configured"] * 3
-        assert memory.llm.models(LlmOperation.RETAIN) == []
 
 
 def test_a_model_that_does_not_answer_is_told_from_one_that_refuses_the_key(tmp_path: Path) -> None:

@@ -79,14 +79,6 @@ def test_a_client_over_stdio_calls_a_reflect_off(tmp_path: Path, mode: str) -> N
         assert server.poll() is None
 
 
-def test_a_client_over_stdio_that_goes_away_ends_the_reflect_and_the_server(tmp_path: Path) -> None:
-    with asked_over_stdio(tmp_path, LEGACY) as (server, told):
-        assert server.stdin is not None
-        server.stdin.close()
-        assert server.wait(timeout=30) == 0
-        assert told.read_text() == "cancelled"
-
-
 class Endless:
     """A reflect that goes on until it is called off."""
 

@@ -16,8 +16,6 @@ import pytest
 import uvicorn
 
 from perdure import Perdure, Settings, __version__
-from perdure.errors import Unauthorised
-from perdure.surfaces.access import check_exposure
 from perdure.surfaces.keys import create_key, revoke_key
 from perdure.surfaces.mcp.http import create_app, mount
 from tests.integration.mcp.mcp_checks import (
@@ -190,73 +188,6 @@ def test_the_server_tells_its_name_version_and_instructions(engine: Perdure) -> 
     assert "Long-term memory" in told["instructions"]
     assert "call `recall` before" in told["instructions"]
     assert len(told["instructions"].encode()) < KIB_2
-
-
-def test_with_a_key_the_server_answers_under_any_name(engine: Perdure) -> None:
-    _, secret = create_key(engine)
-    headers = {**ACCEPT, "Authorization": f"Bearer {secret}", "Host": "memory.example:8888"}
-    with serving(create_app(engine, at(engine, "0.0.0.0"))) as url, httpx.Client(base_url=url) as http:
-        assert http.post("/mcp", json=HELLO, headers=headers).status_code == 200
-
-
-@pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
-def test_an_open_server_answers_only_as_localhost(engine: Perdure, headers: dict[str, str]) -> None:
-    with serving(create_app(engine)) as url, httpx.Client(base_url=url) as http:
-        assert http.post("/mcp", json=HELLO, headers={**ACCEPT, **headers}).status_code == 403
-        assert http.post("/mcp", json=HELLO, headers=ACCEPT).status_code == 200
-
-
-def test_a_public_address_without_keys_is_refused(engine: Perdure) -> None:
-    for host in ("0.0.0.0", "192.168.1.7", "example.org", "::"):
-        with pytest.raises(Unauthorised):
-            check_exposure(engine, at(engine, host))
-    for host in ("127.0.0.1", "localhost", "::1"):
-        check_exposure(engine, at(engine, host))
-    create_key(engine)
-    check_exposure(engine, at(engine, "0.0.0.0", require_keys=True))
-    with pytest.raises(Unauthorised):
-        check_exposure(engine, at(engine, "127.0.0.1"))
-
-
-def test_a_request_that_is_too_large_is_refused_and_the_server_lives_on(engine: Perdure) -> None:
-    big = {**HELLO, "padding": "x" * engine.settings.max_request_bytes}
-    with serving(create_app(engine)) as url, httpx.Client(base_url=url) as http:
-        assert http.post("/mcp", json=big, headers=ACCEPT).status_code == 413
-        assert http.post("/mcp", json=HELLO, headers=ACCEPT).status_code == 200
-
-
-def test_recalls_over_mcp_and_rest_share_one_limit(engine: Perdure) -> None:
-    from perdure.surfaces.rest.app import create_app as create_rest
-
-    one_at_a_time = engine.settings.model_copy(update={"max_concurrent_recalls": 1})
-    app = create_rest(engine, one_at_a_time)
-    mount(app, engine, app.state.service.workers)
-    begun, may_end = threading.Event(), threading.Event()
-    original = engine.recall
-
-    def recall(*args: Any, **options: Any) -> Any:
-        begun.set()
-        assert may_end.wait(timeout=20)
-        return original(*args, **options)
-
-    engine.recall = recall  # type: ignore[method-assign]
-
-    async def talk(url: str) -> None:
-        async with connected(f"{url}/mcp") as session, httpx.AsyncClient(base_url=url) as http:
-            first = asyncio.create_task(session.call_tool("recall", {"query": "cello"}))
-            await asyncio.to_thread(begun.wait, 20)
-            path = "/v1/default/banks/default/memories/recall"
-            refused = await http.post(path, json={"query": "cello"})
-            second = await session.call_tool("recall", {"query": "cello"})
-            may_end.set()
-            assert not (await first).is_error
-            assert refused.status_code == 429
-            assert second.is_error
-            assert "busy" in second.text
-            assert (await http.post(path, json={"query": "cello"})).status_code == 200
-
-    with serving(app) as url:
-        asyncio.run(talk(url))
 
 
 def test_mcp_lives_inside_the_rest_app(engine: Perdure) -> None:

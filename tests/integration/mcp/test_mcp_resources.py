@@ -9,11 +9,7 @@ from typing import Any
 import pytest
 
 from perdure import Perdure
-from perdure.surfaces.keys import create_key
-from perdure.surfaces.mcp.http import create_app
 from tests.integration.mcp.mcp_client import MODES, ProtocolError
-from tests.integration.mcp.mcp_client import connect_http as connected
-from tests.integration.mcp.test_mcp_http import serving
 from tests.integration.mcp.test_mcp_stdio import connected as connected_by_stdio
 
 QUICK = {
@@ -72,29 +68,3 @@ def test_a_client_over_stdio_lists_and_reads_models_and_entities(tmp_path: Path,
                     await session.read_resource(wrong)
 
     asyncio.run(talk())
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_key_reads_the_resources_of_its_banks_alone(tmp_path: Path, mode: str) -> None:
-    with Perdure.open(tmp_path / "memory.db", **QUICK) as engine:  # type: ignore[arg-type]
-        mine = fill(engine, "mine", "Ann Lee paints houses.")
-        other = fill(engine, "other", "Bo Kay sings.")
-        _, key = create_key(engine, banks=["mine"], scopes=["read"])
-        strange = [f"perdure://banks/other/mental-models/{other}", "perdure://banks/other/entities/Bo%20Kay"]
-
-        async def talk(url: str) -> None:
-            async with connected(f"{url}/mcp", key, mode) as session:
-                uris = named(await session.list_resources())
-                assert uris["About mine"].endswith(mine)
-                assert all(uri.startswith("perdure://banks/mine/") for uri in uris.values())
-                for uri in strange:
-                    with pytest.raises(ProtocolError, match="unauthorised"):
-                        await session.read_resource(uri)
-            async with connected(f"{url}/mcp/mine", key, mode) as session:
-                assert "Ann Lee" in named(await session.list_resources())
-                for uri in strange:
-                    with pytest.raises(ProtocolError, match="invalid_input"):
-                        await session.read_resource(uri)
-
-        with serving(create_app(engine)) as url:
-            asyncio.run(talk(url))

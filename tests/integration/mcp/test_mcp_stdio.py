@@ -10,14 +10,9 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from perdure import InvalidInput
-from perdure.surfaces.mcp.tools import Tools
-from perdure.surfaces.projects import bank_of
 from tests.integration.mcp.mcp_checks import (
     check_conversation,
     check_errors,
@@ -56,13 +51,6 @@ def test_a_client_over_stdio_chooses_the_bank(tmp_path: Path, mode: str) -> None
             await check_unknown_bank(session)
 
     asyncio.run(talk())
-
-
-def test_words_that_several_facts_have_are_refused_with_their_ids() -> None:
-    twins = [SimpleNamespace(id="one", text="Lia rows."), SimpleNamespace(id="two", text="lia rows")]
-    engine: Any = SimpleNamespace(facts=SimpleNamespace(list=lambda bank, **_: SimpleNamespace(facts=twins)))
-    with pytest.raises(InvalidInput, match="these have them: one, two"):
-        Tools(engine).forget(fact="[1] Lia rows.")
 
 
 def test_what_is_no_message_does_not_end_the_server(tmp_path: Path) -> None:
@@ -112,21 +100,5 @@ def test_a_server_for_one_bank_hides_the_argument_and_keeps_to_it(tmp_path: Path
             await session.call_tool("retain", {"content": "Ruben plays the oboe."})
             tagged = await session.call_tool("recall", {"query": "Who plays the oboe?", "tags": ["music"]})
             assert tagged.data["memories"] == []
-
-    asyncio.run(talk())
-
-
-def test_calls_that_name_no_bank_mean_the_projects(tmp_path: Path) -> None:
-    project = tmp_path / "app"
-    project.mkdir()
-
-    async def talk() -> None:
-        async with connected(tmp_path, environment={"CLAUDE_PROJECT_DIR": str(project)}) as session:
-            kept = await session.call_tool("retain", {"content": "The release is on Friday."})
-            assert kept.data["bank"] == bank_of(str(project))
-            assert kept.data["bank"].startswith("app-")
-            assert "Friday" in await session.get_prompt("about_me")
-            elsewhere = await session.call_tool("retain", {"content": "Maya sings.", "bank": "default"})
-            assert elsewhere.data["bank"] == "default"
 
     asyncio.run(talk())

@@ -37,19 +37,6 @@ def test_other_keys_and_tables_below_stay_when_the_command_changes() -> None:
     assert drop_table(after, "config.toml", PATH) == "[tui]\nsound = true\n"
 
 
-@pytest.mark.parametrize(
-    "before",
-    [
-        'mcp_servers = { perdure = { command = "x" } }\n',
-        '[mcp_servers]\nperdure.command = "x"\n',
-        '[mcp_servers.perdure]\ncommand = "x"\nargs = [\n  "a",\n  "b",\n]\n',
-    ],
-)
-def test_what_cannot_be_changed_line_by_line_is_refused(before: str) -> None:
-    with pytest.raises(InvalidInput, match=r"config\.toml"):
-        put_table(before, "config.toml", PATH, VALUES)
-
-
 def test_invalid_toml_is_refused_with_its_position() -> None:
     with pytest.raises(InvalidInput, match=r"config\.toml: expected valid TOML: .*line 1"):
         put_table("model = \n", "config.toml", PATH, VALUES)

@@ -102,11 +102,3 @@ def test_tags_that_cannot_be_read_are_refused_by_their_path(options: dict[str, A
     with pytest.raises(InvalidInput) as caught:
         read_tags(**options)
     assert caught.value.field == field
-
-
-def test_tag_groups_nest_only_so_deep() -> None:
-    group: dict[str, object] = {"tags": ["a"]}
-    for _ in range(40):
-        group = {"not": group}
-    with pytest.raises(InvalidInput, match="levels of nesting"):
-        read_tags(None, tag_groups=[group])

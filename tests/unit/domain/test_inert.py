@@ -82,19 +82,6 @@ def test_orders_are_seen_in_other_letters_and_languages(text: str) -> None:
     assert looks_like_instructions(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Ich habe die Anweisungen gelesen.",
-        "Ella olvidó las llaves en casa.",
-        "Он забыл ключи.",
-        "Ann ignores the noise.",
-    ],
-)
-def test_plain_talk_in_other_languages_is_no_order(text: str) -> None:
-    assert not looks_like_instructions(text)
-
-
 def test_a_fact_that_reads_like_an_order_carries_a_mark() -> None:
     flagged = Fact(id="f", bank="b", text="Sing, agent", flags=(INSTRUCTION,))
     assert cited_line(1, flagged) == f"[1] {ORDER_MARK}Sing, agent"

@@ -37,7 +37,7 @@ def result(*facts: Fact, evidence: Evidence = Evidence.STRONG, **fields: object)
 @pytest.mark.parametrize(
     ("evidence", "claim"),
     [
-        (Evidence.STRONG, "most relevant first; evidence: strong"),
+        (Evidence.STRONG, "earliest first; evidence: strong."),
         (Evidence.WEAK, "evidence: weak, they may not answer it"),
         (Evidence.NONE, "Evidence: none. Long-term memory has no answer to this"),
     ],
@@ -45,7 +45,7 @@ def result(*facts: Fact, evidence: Evidence = Evidence.STRONG, **fields: object)
 def test_the_header_claims_no_more_than_the_evidence(evidence: Evidence, claim: str) -> None:
     prompt = result(OSLO, evidence=evidence).to_prompt()
     assert claim in prompt
-    assert ("most relevant first" in prompt) == (evidence is Evidence.STRONG)
+    assert ("may bear on this" in prompt) == (evidence is Evidence.WEAK)
 
 
 def test_what_replaced_a_fact_is_cited_where_the_prompt_tells_it() -> None:
@@ -84,7 +84,7 @@ def test_a_fact_that_fits_only_without_its_details_is_told_without() -> None:
     whole = result(fact).fit_prompt()
     brief = result(fact).fit_prompt(whole.tokens - 5)
     assert brief.shown == 1
-    assert "[1] Ann has moved out of her flat in Oslo\n" in brief.text
+    assert "[1] 2026-03-02 Ann has moved out of her flat in Oslo\n" in brief.text
 
 
 @pytest.mark.parametrize("evidence", Evidence)
@@ -127,6 +127,6 @@ def test_a_line_tells_only_what_its_words_do_not() -> None:
     assert cited_line(1, plain) == "[1] Ann works at Lumen"
     assert cited_line(1, replace(plain, text="She is at Lumen")).endswith("(Ann -[works_at]-› Lumen)")
     digest = replace(plain, document_id="0f" * 16, mentioned_at=SAID)
-    assert cited_line(1, digest) == "[1] Ann works at Lumen (said 2026-03-02)"
+    assert cited_line(1, digest) == "[1] 2026-03-02 Ann works at Lumen"
     dated = replace(digest, occurred_start=SAID.replace(hour=0, minute=0))
-    assert cited_line(1, dated) == "[1] Ann works at Lumen [2026-03-02]"
+    assert cited_line(1, dated) == "[1] 2026-03-02 Ann works at Lumen [2026-03-02]"

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import pytest
 
 from perdure.domain.fact import PLANNED, UNSURE_DATE, Fact
-from perdure.domain.item import RetainResult
 from perdure.domain.recall import Degraded, Evidence, Query, RecallResult, Recollection, StageTime
 from perdure.domain.rendering import cited_line, ending
 from perdure.errors import InvalidInput
@@ -37,8 +36,8 @@ def test_prompt_holds_every_fact_with_its_citation_inside_the_fence() -> None:
     prompt = _result("Maya works at Lumen.", "Maya lives in Lisbon.").to_prompt()
     assert prompt.startswith("<recalled_memory>\n")
     assert prompt.endswith("\n</recalled_memory>")
-    assert "[1] Maya works at Lumen. (source chat, said 2024-03-02)" in prompt
-    assert "[2] Maya lives in Lisbon." in prompt
+    assert "[1] 2024-03-02 Maya works at Lumen. (source chat)" in prompt
+    assert "[2] 2024-03-02 Maya lives in Lisbon." in prompt
 
 
 def test_a_fact_cannot_close_the_fence() -> None:
@@ -75,20 +74,6 @@ def test_printing_a_recall_shows_score_text_date_and_what_was_missing() -> None:
     assert lines[2] == "degraded: reranker: no reranker is configured"
 
 
-def test_a_recall_iterates_over_its_recollections() -> None:
-    result = _result("Maya works at Lumen.", "Maya lives in Lisbon.")
-    assert [recollection.text for recollection in result] == ["Maya works at Lumen.", "Maya lives in Lisbon."]
-
-
-def test_printing_a_retain_counts_what_it_did() -> None:
-    done = RetainResult(bank="b", document_ids=("d",), fact_ids=("f", "g"), unchanged=3)
-    assert str(done) == "2 new facts, 3 unchanged from 1 document in bank 'b'"
-    assert (
-        str(RetainResult(bank="b", document_ids=("d",), fact_ids=("f",)))
-        == "1 new fact from 1 document in bank 'b'"
-    )
-
-
 def dated(
     start: datetime | None, end: datetime | None = None, text: str = "Ann flies", **fields: object
 ) -> Fact:
@@ -107,7 +92,7 @@ def at(month: int, day: int, hour: int = 0, minute: int = 0) -> datetime:
         (dated(at(4, 16), None), "[1] Ann flies [2026-04-16]"),
         (
             dated(at(4, 16, 19, 25), at(4, 16, 19, 26), flags=(PLANNED,)),
-            "[1] Ann flies [2026-04-16 19:25, planned]",
+            "[1] Ann flies [2026-04-16 19:25; planned]",
         ),
         (dated(at(4, 16, 18), at(4, 16, 22)), "[1] Ann flies [2026-04-16]"),
         (dated(at(4, 1), at(5, 1)), "[1] Ann flies [2026-04-01 to 2026-04-30]"),
@@ -134,10 +119,3 @@ def test_a_fact_that_is_over_says_until_when_and_what_came_then() -> None:
     assert shown.endswith("(until 2026-04-02)")
     planned = Recollection(fact=dated(at(4, 16), flags=(PLANNED,)), score=0.5, citation=1)
     assert str(planned).endswith("(2026-04-16, planned)")
-
-
-def test_a_time_without_a_beginning_shows_its_last_day() -> None:
-    fact = Fact(id="f", bank="b", text="Ann moves by January", occurred_end=datetime(2026, 2, 1, tzinfo=UTC))
-    assert fact.shown_date is not None
-    assert f"{fact.shown_date:%Y-%m-%d}" == "2026-01-31"
-    assert cited_line(1, fact) == "[1] Ann moves by January [until 2026-01-31]"

@@ -8,7 +8,7 @@ from job_samples import PATIENCE, START, Clock, idle_runner, take_turn
 
 from perdure.domain.operation import OperationStatus
 from perdure.domain.record import Record
-from perdure.jobs.clear_traces import CLEAR_TRACES, PERCENT, clear_traces_job
+from perdure.jobs.maintenance import CLEAR_TRACES, PERCENT, clear_traces_job
 from perdure.jobs.records import LEASE, QUEUED
 from perdure.jobs.rota import Turn
 from perdure.jobs.runner import JobRunner

@@ -44,18 +44,6 @@ def test_parked_work_waits_and_holds_up_nothing(runner: JobRunner, store: Memory
     assert runner.wait("b", parked.id, PATIENCE).status is OperationStatus.COMPLETED
 
 
-def test_equal_work_folds_into_what_waits_and_releases_it(runner: JobRunner, store: MemoryStore) -> None:
-    notes = Notes(store)
-    parked = runner.submit("b", notes.plan("same"), not_before=LATER)
-    folded = runner.submit("b", notes.plan("same"), not_before=LATER + timedelta(hours=1), reuse=True)
-    assert (folded.id, folded.next_retry_at) == (parked.id, LATER)
-    assert runner.submit("b", notes.plan("other"), not_before=LATER, reuse=True).id != parked.id
-    released = runner.submit("b", notes.plan("same"), reuse=True)
-    assert (released.id, released.next_retry_at) == (parked.id, None)
-    assert runner.wait("b", parked.id, PATIENCE).status is OperationStatus.COMPLETED
-    assert runner.submit("b", notes.plan("same"), reuse=True).id != parked.id
-
-
 def test_parked_work_is_taken_up_by_the_next_process(
     runner: JobRunner, store: MemoryStore, clock: Clock
 ) -> None:

@@ -134,20 +134,6 @@ def test_a_document_that_an_earlier_step_began_is_added_to_and_others_are_replac
     assert bench.text("y") == "y anew."
 
 
-def test_an_item_without_a_document_gets_the_one_that_it_would_have_had_at_once(bench: Bench) -> None:
-    ((_, (document,)),) = shape(bench.plan("Ann paints.", timestamp="2020-02-02T00:00:00Z"))
-    bench.submit("Ann paints.", timestamp="2020-02-02T00:00:00Z")
-    bench.clock.moment += timedelta(days=1)
-    bench.run()
-    assert bench.documents() == [document]
-
-
-def test_the_operation_names_its_document_if_there_is_one(bench: Bench) -> None:
-    assert bench.plan(turns("x", 3)).document_id == "x"
-    assert bench.plan([*turns("x", 1), *turns("y", 1)]).document_id is None
-    assert bench.plan("Alone.").document_id is None
-
-
 def test_a_model_that_fails_stores_nothing_and_the_next_attempt_stores_once(bench: Bench) -> None:
     operation = bench.submit(turns("x", 40))
     take_turn(bench.runner, "b")
@@ -159,15 +145,6 @@ def test_a_model_that_fails_stores_nothing_and_the_next_attempt_stores_once(benc
     bench.runner.retry("b", operation)
     bench.run()
     assert bench.text("x") == "\n".join(f"x says {n}." for n in range(40))
-
-
-def test_the_same_request_has_the_same_digest_at_any_time(bench: Bench) -> None:
-    first = bench.plan(turns("x", 3)).digest
-    bench.clock.moment += timedelta(days=1)
-    assert bench.plan(turns("x", 3)).digest == first
-    assert bench.plan(turns("x", 3), "append").digest != first
-    assert bench.plan(turns("x", 2)).digest != first
-    assert bench.plan(turns("x", 3), speaker="Ann").digest != first
 
 
 def test_items_are_kept_with_every_field() -> None:

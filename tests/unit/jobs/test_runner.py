@@ -22,7 +22,7 @@ from job_samples import (
 )
 
 from perdure.domain.operation import OperationStatus
-from perdure.errors import Busy, Conflict, NotFound, StoreLocked
+from perdure.errors import Busy, Conflict, StoreLocked
 from perdure.jobs.kind import JobPlan, SingleStepJob, Step
 from perdure.jobs.records import ERROR_ERASED, LEASE, QUEUED, STEP, PlannedStep, scrub
 from perdure.jobs.rota import Turn
@@ -100,46 +100,6 @@ def test_cancelled_within_a_step_it_stops_after_it_and_can_go_on(
         runner.retry("b", operation.id)
 
 
-def test_waiting_ends_at_once_when_the_work_is_cancelled(notes: Notes, store: MemoryStore) -> None:
-    runner = JobRunner(store, Clock(), [notes], look_again=PATIENCE)
-    notes.before = gate = Gate()
-    operation = runner.submit("b", notes.plan("one", "two"))
-    assert gate.entered.wait(PATIENCE)
-    threading.Timer(0.1, runner.cancel, ("b", operation.id)).start()
-    started = time.monotonic()
-    assert runner.wait("b", operation.id, PATIENCE).status is CANCELLED
-    assert time.monotonic() - started < PATIENCE / 4
-    gate.opened.set()
-    runner.close()
-
-
-def test_waiting_neither_polls_nor_sleeps_over_the_end(notes: Notes, store: MemoryStore) -> None:
-    runner = JobRunner(store, Clock(), [notes], look_again=PATIENCE)
-    notes.before = lambda step: time.sleep(0.05)
-    operation = runner.submit("b", notes.plan("one", "two"))
-    looks = 0
-    get = runner.get
-
-    def counted(bank: str, operation_id: str) -> object:
-        nonlocal looks
-        looks += 1
-        return get(bank, operation_id)
-
-    runner.get = counted  # type: ignore[method-assign, assignment]
-    started = time.monotonic()
-    runner.wait("b", operation.id)
-    assert time.monotonic() - started < PATIENCE / 4
-    assert looks <= 4
-    runner.close()
-
-
-def test_waiting_ends_when_the_time_is_up(notes: Notes, runner: JobRunner) -> None:
-    notes.before = gate = Gate()
-    operation = runner.submit("b", notes.plan("one"))
-    assert not runner.wait("b", operation.id, 0.05).finished
-    gate.opened.set()
-
-
 def test_a_step_that_fails_names_its_error_and_other_work_goes_on(
     store: MemoryStore, notes: Notes, runner: JobRunner
 ) -> None:
@@ -198,20 +158,6 @@ def test_the_same_id_is_the_same_operation_or_a_conflict(
     assert notes_in(store, "b") == ["one", "two"]
 
 
-def test_an_operation_is_deleted_with_what_it_left_undone(store: MemoryStore, notes: Notes) -> None:
-    runner = idle_runner(store, notes)
-    operation = runner.submit("b", notes.plan("one", "two"))
-    with pytest.raises(Conflict, match="cancel it first"):
-        runner.delete("b", operation.id)
-    assert [body["text"] for body in runner.unfinished_steps("b", operation.id)] == ["one", "two"]
-    runner.cancel("b", operation.id)
-    runner.delete("b", operation.id)
-    assert records_in(store, "b", STEP) == []
-    for asked in (runner.get, runner.cancel, runner.retry, runner.delete, runner.unfinished_steps):
-        with pytest.raises(NotFound):
-            asked("b", operation.id)
-
-
 # Leases
 
 
@@ -253,18 +199,6 @@ def test_a_lease_of_another_process_is_respected_while_it_is_valid(
     assert notes_in(store, "b") == (["one"] if expected is Turn.MORE else [])
 
 
-def test_a_bank_leased_elsewhere_is_looked_at_again(
-    store: MemoryStore, notes: Notes, runner: JobRunner
-) -> None:
-    put_lease(store, "b", "another", START + timedelta(seconds=30))
-    operation = runner.submit("b", notes.plan("one"))
-    assert not runner.wait("b", operation.id, 0.2).finished
-    clock = runner._clock
-    assert isinstance(clock, Clock)
-    clock.moment += timedelta(seconds=31)
-    assert runner.wait("b", operation.id, PATIENCE).status is COMPLETED
-
-
 def test_a_step_whose_lease_was_taken_over_writes_nothing(store: MemoryStore, notes: Notes) -> None:
     runner = idle_runner(store, notes)
     operation = runner.submit("b", notes.plan("one"))
@@ -273,19 +207,6 @@ def test_a_step_whose_lease_was_taken_over_writes_nothing(store: MemoryStore, no
     assert notes_in(store, "b") == []
     assert runner.get("b", operation.id).done == 0
     assert take_turn(runner, "b") is Turn.LATER
-
-
-def test_an_expired_lease_that_nobody_took_still_counts(store: MemoryStore, notes: Notes) -> None:
-    clock = Clock()
-    runner = idle_runner(store, notes, clock=clock)
-    operation = runner.submit("b", notes.plan("one"))
-
-    def sleep_long(_: Step) -> None:
-        clock.moment += timedelta(hours=9)
-
-    notes.before = sleep_long
-    take_turn(runner, "b")
-    assert runner.get("b", operation.id).status is COMPLETED
 
 
 def slow_step_with_two_runners(store: MemoryStore) -> tuple[list[str], list[str]]:
@@ -315,48 +236,6 @@ def test_the_heartbeat_keeps_a_slow_step(store: MemoryStore) -> None:
     assert slow_step_with_two_runners(store) == (["one"], [])
 
 
-def test_without_heartbeat_a_slow_step_is_taken_over_and_still_stored_once(
-    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(JobRunner, "_renew", lambda self, step: None)
-    assert slow_step_with_two_runners(store) == (["one"], ["one"])
-
-
-def test_resuming_touches_only_banks_with_unfinished_work(notes: Notes, store: MemoryStore) -> None:
-    runner = idle_runner(store, notes)
-    for number in range(5):
-        operation = runner.submit(f"done {number}", notes.plan("one"))
-        take_turn(runner, f"done {number}")
-        assert runner.get(f"done {number}", operation.id).status is COMPLETED
-    runner.submit("left", notes.plan("one"))
-    opened: list[str] = []
-    transaction, reading = store.transaction, store.reading
-    store.transaction = lambda bank: (opened.append(bank), transaction(bank))[1]  # type: ignore[method-assign]
-    store.reading = lambda bank: (opened.append(bank), reading(bank))[1]  # type: ignore[method-assign]
-    resumed = JobRunner(store, Clock(), [notes])
-    assert resumed.resume() == 1
-    resumed.close()
-    assert set(opened) <= {"left"}
-
-
-def test_nothing_is_started_before_there_is_work_and_nothing_is_left_after_closing(
-    store: MemoryStore, notes: Notes
-) -> None:
-    before = set(threading.enumerate())
-
-    def threads() -> list[str]:
-        new = set(threading.enumerate()) - before
-        return [thread.name for thread in new if thread.name.startswith("perdure-jobs")]
-
-    runner = JobRunner(store, Clock(), [notes])
-    assert runner.resume() == 0
-    assert threads() == []
-    runner.wait("b", runner.submit("b", notes.plan("one")).id, PATIENCE)
-    assert threads() != []
-    runner.close()
-    assert threads() == []
-
-
 def test_several_threads_never_work_on_one_bank_at_once(store: MemoryStore) -> None:
     busy: set[str] = set()
     met: list[str] = []
@@ -382,21 +261,6 @@ def test_several_threads_never_work_on_one_bank_at_once(store: MemoryStore) -> N
 
 
 # Kinds and progress
-
-
-def test_work_of_a_kind_that_is_not_registered_waits_for_it(
-    store: MemoryStore, notes: Notes, runner: JobRunner
-) -> None:
-    class Other(Notes):
-        name = "other"
-
-    other = Other(store)
-    waiting = runner.submit("b", other.plan("one"))
-    later = runner.submit("b", notes.plan("two"))
-    assert runner.wait("b", later.id, PATIENCE).status is COMPLETED
-    assert runner.get("b", waiting.id).status is OperationStatus.PENDING
-    runner.register(other)
-    assert runner.wait("b", waiting.id, PATIENCE).status is COMPLETED
 
 
 def test_the_progress_of_a_long_step_is_seen_here_and_from_other_processes(store: MemoryStore) -> None:
@@ -462,24 +326,3 @@ def test_erased_documents_leave_operations_and_unfinished_steps(store: MemorySto
     assert (scrubbed.document_id, scrubbed.error, scrubbed.total) == (None, ERROR_ERASED, 3)
     assert runner.unfinished_steps("b", operation.id) == [{"items": [kept]}, {"items": []}]
     assert runner.get("b", other.id) == other
-
-
-def test_a_step_that_was_scrubbed_while_it_ran_is_done_again_without_the_erased(
-    store: MemoryStore, notes: Notes
-) -> None:
-    runner = idle_runner(store, notes)
-    body = {"text": "one", "items": [{"content": "erased", "document_id": "e"}]}
-    runner.submit("b", JobPlan(kind="notes", steps=[PlannedStep(body)], total=1, digest=""))
-
-    def forget(_: Step) -> None:
-        with store.transaction("b") as tx:
-            scrub(tx, ["e"])
-
-    notes.before = forget
-    assert take_turn(runner, "b") is Turn.MORE
-    assert notes_in(store, "b") == []
-    bodies: list[object] = []
-    notes.before = lambda step: bodies.append(step.body)
-    take_turn(runner, "b")
-    assert bodies == [{"text": "one", "items": []}]
-    assert notes_in(store, "b") == ["one"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.llm.answer import close_brackets, complete_items, is_truncated, read_json
+from perdure.llm.answer import complete_items, read_json
 from perdure.llm.prompt import Prompt, load, prompt_names
 
 JSON = st.recursive(
@@ -51,34 +51,6 @@ def test_every_complete_item_of_a_cut_answer_is_kept() -> None:
     assert complete_items('{"facts": [1, 2, 3', "facts") == {"facts": [1, 2]}
     assert complete_items('{"facts": [{"text": "a', "facts") is None
     assert complete_items('{"other": [1, 2], "fac', "facts") is None
-
-
-def test_a_list_that_ended_before_the_cut_is_whole() -> None:
-    assert complete_items('{"facts": [1, 2], "why": "bec', "facts") == {"facts": [1, 2]}
-    assert complete_items('{"why": "so", "facts": [1, 2', "facts") == {"why": "so", "facts": [1]}
-
-
-def test_the_beginning_of_json_is_told_from_broken_json() -> None:
-    assert is_truncated('{"facts": [{"text": "a')
-    assert not is_truncated('{"facts": []}')
-    assert not is_truncated('{"facts": [}')
-    assert not is_truncated("no")
-
-
-@pytest.mark.parametrize(
-    ("text", "closed"),
-    [
-        ('{"facts": [{"text": "a"}', '{"facts": [{"text": "a"}]}'),
-        ('So: {"facts": ["]", "\\"{"]', '{"facts": ["]", "\\"{"]}'),
-        ('{"facts": [{"text": "a"', None),
-        ('{"facts": [{"text": "a"},', None),
-        ('{"facts": []}', None),
-        ('{"facts": [}', None),
-        ("none", None),
-    ],
-)
-def test_only_brackets_that_are_missing_at_the_end_are_added(text: str, closed: str | None) -> None:
-    assert close_brackets(text) == closed
 
 
 def test_a_prompt_is_filled_in_one_pass() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,15 +19,13 @@ from perdure.errors import (
     LlmCut,
     LlmInvalid,
     LlmRefused,
-    StoreLocked,
     Unavailable,
 )
+from perdure.llm.answer import expect
 from perdure.llm.caller import Caller, Purpose
-from perdure.llm.expected import expect
-from perdure.llm.failures import FailureMemory
 from perdure.llm.ledger import Ledger, read_costs
-from perdure.llm.limits import CallRules, DayCaps, MinuteLimiter, back_off
-from perdure.ports.llm import ChatMessage, Finish, LlmReply, LlmRequest, TokenUsage, Tool
+from perdure.llm.limits import CallRules, DayCaps, MinuteLimiter
+from perdure.ports.llm import ChatMessage, Finish, LlmReply, LlmRequest, TokenUsage
 from tests.support.memory_store import MemoryStore
 from tests.support.scripted_llm import ScriptedLlm
 
@@ -117,48 +114,12 @@ def test_an_answer_that_repair_does_not_mend_is_invalid_and_never_asked_for_agai
     assert calls.sent() == 2
 
 
-def test_an_empty_answer_is_not_repaired() -> None:
-    calls = Calls(["", GOOD])
-    with pytest.raises(LlmInvalid, match="empty"):
-        calls.structured()
-    assert calls.sent() == 1
-
-
-def test_a_request_whose_answer_could_not_be_repaired_in_time_is_not_sent_again() -> None:
-    def answer(_: LlmRequest) -> str:
-        time.sleep(0.06)
-        return "no json"
-
-    calls = Calls(answer)
-    with pytest.raises(DeadlineExceeded):
-        calls.structured(Purpose(bank="ann", operation=LlmOperation.RETAIN, deadline=time.monotonic() + 0.05))
-    with pytest.raises(LlmInvalid, match="sent before"):
-        calls.structured()
-    assert calls.sent() == 1
-
-
 def test_complete_items_of_a_cut_answer_are_kept() -> None:
     calls = Calls([cut('{"facts": [{"text": "a"}, {"text": "b"}, {"te')])
     reply = calls.structured()
     assert [item.text for item in reply.value.facts] == ["a", "b"]
     assert reply.cut
     assert calls.sent() == 1
-
-
-def test_an_answer_that_ends_in_the_middle_is_cut_whatever_the_provider_says() -> None:
-    reply = Calls(['{"facts": [{"text": "a"}, {"te']).structured()
-    assert (len(reply.value.facts), reply.cut) == (1, True)
-
-
-def test_brackets_that_a_model_forgot_cost_no_call() -> None:
-    calls = Calls(['{"facts": [{"text": "a"}, {"text": "b"}'])
-    reply = calls.structured()
-    assert ([item.text for item in reply.value.facts], reply.cut, calls.sent()) == (["a", "b"], False, 1)
-
-
-def test_an_answer_that_breaks_off_without_a_complete_item_is_repaired() -> None:
-    calls = Calls(['{"facts": [{"te', GOOD])
-    assert (len(calls.structured().value.facts), calls.sent()) == (2, 2)
 
 
 @pytest.mark.parametrize("text", ['{"facts": [{"te', '{"facts": [{"txt": "a"}, {"te'])
@@ -168,12 +129,6 @@ def test_a_cut_answer_without_a_complete_item_is_cut_and_not_sent_again(text: st
         with pytest.raises(LlmCut):
             calls.structured()
     assert calls.sent() == 1
-
-
-def test_an_answer_that_the_provider_withholds_is_refused() -> None:
-    calls = Calls([LlmReply(text="", usage=TokenUsage(3, 0), finish=Finish.FILTERED)])
-    with pytest.raises(LlmRefused, match="withheld"):
-        calls.structured()
 
 
 # Failures
@@ -191,17 +146,6 @@ def test_what_is_refused_is_never_sent_again_as_it_was() -> None:
     assert calls.sent() == 2
 
 
-def test_memories_of_failures_are_bounded_and_end() -> None:
-    now = [0.0]
-    memory = FailureMemory(kept=2, lifetime=10.0, monotonic=lambda: now[0])
-    for digest in (b"1", b"2", b"3"):
-        memory.add(digest, LlmRefused("no", status=400))
-    assert memory.find(b"1") is None
-    assert memory.find(b"3") is not None
-    now[0] = 10.0
-    assert memory.find(b"3") is None
-
-
 def test_transient_failures_are_waited_for_and_tried_again() -> None:
     calls = Calls([LlmBusy("busy", status=503), LlmBusy("busy", status=500), GOOD])
     calls.structured()
@@ -215,24 +159,11 @@ def test_the_time_that_a_provider_asks_for_is_given_to_it() -> None:
     assert calls.waits == [17.0]
 
 
-def test_a_provider_that_asks_for_too_much_time_is_given_up() -> None:
-    calls = Calls([LlmBusy("tomorrow", status=429, retry_after=3600.0), GOOD])
-    with pytest.raises(LlmBusy, match="tomorrow"):
-        calls.structured()
-    assert (calls.waits, calls.sent()) == ([], 1)
-
-
 def test_a_model_that_stays_busy_is_given_up_after_some_tries() -> None:
     calls = Calls(lambda _: LlmBusy("busy"), rules=CallRules(attempts=3))
     with pytest.raises(LlmBusy):
         calls.structured()
     assert (calls.sent(), len(calls.waits)) == (3, 2)
-
-
-def test_waits_grow_have_jitter_and_a_ceiling() -> None:
-    rules = CallRules(first_wait=1.0, longest_wait=8.0)
-    assert [back_off(rules, attempt, lambda: 1.0) for attempt in range(5)] == [1, 2, 4, 8, 8]
-    assert [back_off(rules, attempt, lambda: 0.0) for attempt in range(3)] == [0.5, 1, 2]
 
 
 @pytest.mark.parametrize("error", [LlmBusy("busy"), LlmRefused("no", status=401)])
@@ -243,24 +174,9 @@ def test_the_next_model_of_the_chain_answers_when_one_fails(error: Exception) ->
     assert {call.model for call in calls.logged()} == {"a:1", "b:2"}
 
 
-def test_a_request_that_one_model_refused_goes_to_the_next_at_once_the_second_time() -> None:
-    first = ScriptedLlm([LlmRefused("no", status=400)], name="a:1")
-    calls = Calls(first, ScriptedLlm([GOOD, GOOD], name="b:2"))
-    calls.structured()
-    calls.structured()
-    assert len(first.requests) == 1
-
-
 def test_an_operation_without_a_model_says_so() -> None:
     with pytest.raises(Unavailable, match="reflect"):
         Caller({}).chat(Purpose(bank="ann", operation=LlmOperation.REFLECT), ASK)
-
-
-def test_an_error_that_is_no_failure_of_a_model_is_logged_and_passed_on() -> None:
-    calls = Calls([ZeroDivisionError("oops")])
-    with pytest.raises(ZeroDivisionError):
-        calls.structured()
-    assert [call.error for call in calls.logged()] == ["ZeroDivisionError: oops"]
 
 
 # Windows and deadlines
@@ -284,22 +200,6 @@ def test_no_call_begins_after_the_deadline() -> None:
     with pytest.raises(DeadlineExceeded):
         calls.structured(Purpose(bank="ann", operation=LlmOperation.RETAIN, deadline=time.monotonic() - 1))
     assert calls.sent() == 0
-
-
-def test_a_call_is_given_no_more_time_than_is_left() -> None:
-    calls = Calls([GOOD])
-    calls.structured(Purpose(bank="ann", operation=LlmOperation.RETAIN, deadline=time.monotonic() + 20))
-    assert 0 < calls.models[0].requests[0].timeout <= 20
-
-
-def test_a_try_that_would_begin_after_the_deadline_is_not_waited_for() -> None:
-    purpose = Purpose(bank="ann", operation=LlmOperation.RETAIN, deadline=time.monotonic() + 20)
-    calls = Calls([LlmBusy("slow", retry_after=60.0), GOOD])
-    with pytest.raises(DeadlineExceeded, match="slow"):
-        calls.structured(purpose)
-    assert (calls.waits, calls.sent()) == ([], 1)
-    other = Calls([LlmBusy("slow", retry_after=60.0)], [GOOD])
-    assert other.structured(purpose).value.facts
 
 
 def test_waits_end_when_the_caller_is_closed() -> None:
@@ -335,37 +235,7 @@ def test_tokens_a_minute_are_waited_for_and_corrected_by_what_a_call_took() -> N
     assert limiter.begin("m", 5_000)[0] == 0.0
 
 
-def test_a_limit_a_minute_that_cannot_be_waited_for_ends_at_the_deadline() -> None:
-    calls = Calls([GOOD, GOOD], rules=CallRules(calls_a_minute=1))
-    calls.structured()
-    purpose = Purpose(bank="ann", operation=LlmOperation.RETAIN, deadline=time.monotonic() + 5)
-    with pytest.raises(DeadlineExceeded, match="minute"):
-        calls.structured(purpose)
-    assert calls.sent() == 1
-
-
 # Caps a day and the ledger
-
-
-@pytest.mark.parametrize(
-    ("caps", "limit", "answered"),
-    [
-        (DayCaps(calls=3), "llm_calls_a_day", 3),
-        (DayCaps(tokens=250), "llm_tokens_a_day", 3),
-        (DayCaps(price=0.25), "llm_price_a_day", 3),
-    ],
-)
-def test_a_cap_of_a_day_ends_in_an_error_that_names_it(caps: DayCaps, limit: str, answered: int) -> None:
-    reply = LlmReply(text="yes", usage=TokenUsage(60, 40))
-    calls = Calls(lambda _: reply, rules=CallRules(caps=caps), price=_a_tenth_of_a_cent_a_token)
-    done = 0
-    with pytest.raises(LlmCapReached) as caught:
-        while True:
-            calls.caller.chat(PURPOSE, ASK, max_tokens=40)
-            done += 1
-    assert (done, caught.value.limit) == (answered, limit)
-    calls.caller.chat(Purpose(bank="bob", operation=LlmOperation.RETAIN), ASK, max_tokens=40)
-    calls.caller.chat(Purpose(bank="ann", operation=LlmOperation.REFLECT), ASK, max_tokens=40)
 
 
 def _a_tenth_of_a_cent_a_token(model: str, usage: TokenUsage) -> float:
@@ -388,23 +258,6 @@ def test_a_cap_holds_over_processes_and_counts_failed_calls() -> None:
     assert one.sent() + two.sent() == 4
 
 
-def test_an_open_call_counts_as_all_that_it_may_cost() -> None:
-    store = MemoryStore()
-    rules = CallRules(caps=DayCaps(tokens=1_000))
-    refused: list[LlmCapReached] = []
-    two = Calls([GOOD], store=store, rules=rules)
-
-    def answer(_: LlmRequest) -> LlmReply:
-        with pytest.raises(LlmCapReached) as caught:
-            two.structured(max_tokens=50)
-        refused.append(caught.value)
-        return LlmReply(text=json.dumps(GOOD), usage=TokenUsage(10, 10))
-
-    Calls(answer, store=store, rules=rules).structured(max_tokens=2_000)
-    assert len(refused) == 1
-    two.structured(max_tokens=50)
-
-
 def test_a_call_that_a_killed_process_left_open_stops_counting_in_full() -> None:
     store = MemoryStore()
     rules = CallRules(caps=DayCaps(tokens=500))
@@ -423,17 +276,6 @@ def test_a_call_that_a_killed_process_left_open_stops_counting_in_full() -> None
     assert caller.structured(PURPOSE, ASK, FACTS).value.facts
 
 
-def test_the_cap_of_a_day_is_over_with_the_day() -> None:
-    store, now = MemoryStore(), [NOW]
-    ledger = Ledger(store, lambda: now[0], caps=DayCaps(calls=1))
-    caller = Caller({LlmOperation.RETAIN: [ScriptedLlm([GOOD] * 3)]}, ledger=ledger)
-    caller.structured(PURPOSE, ASK, FACTS)
-    with pytest.raises(LlmCapReached):
-        caller.structured(PURPOSE, ASK, FACTS)
-    now[0] = NOW.replace(day=2)
-    caller.structured(PURPOSE, ASK, FACTS)
-
-
 def test_every_call_is_logged_without_texts_failed_ones_too() -> None:
     calls = Calls([LlmBusy("busy", status=503), GOOD], price=_a_tenth_of_a_cent_a_token)
     usage = calls.structured().usage
@@ -446,14 +288,6 @@ def test_every_call_is_logged_without_texts_failed_ones_too() -> None:
     assert {call.request for call in calls.logged()} | {call.response for call in calls.logged()} == {None}
 
 
-def test_texts_are_logged_when_asked_for() -> None:
-    calls = Calls([GOOD], ledger={"log_texts": True})
-    calls.structured()
-    [call] = calls.logged()
-    assert json.loads(call.request or "")[0]["text"] == "Which facts?"
-    assert json.loads(call.response or "") == GOOD
-
-
 def test_tokens_are_counted_by_us_where_the_provider_tells_none() -> None:
     calls = Calls(
         [LlmReply(text="four words are here", usage=TokenUsage())],
@@ -461,16 +295,6 @@ def test_tokens_are_counted_by_us_where_the_provider_tells_none() -> None:
     )
     reply = calls.caller.chat(PURPOSE, ASK)
     assert reply.usage == TokenUsage(2 + 4, 4)
-
-
-def test_tools_are_passed_on_and_counted() -> None:
-    calls = Calls(["a", "b"])
-    tool = Tool(name="recall", description="Search memory. " * 20, parameters={"type": "object"})
-    bare = calls.caller.chat(PURPOSE, ASK)
-    calls.caller.chat(PURPOSE, ASK, tools=[tool], must_call_tool=True)
-    request = calls.models[0].requests[1]
-    assert (request.tools, request.must_call_tool) == ((tool,), True)
-    assert bare.model == "scripted:model"
 
 
 def test_costs_are_sums_per_day_bank_operation_and_model() -> None:
@@ -484,54 +308,3 @@ def test_costs_are_sums_per_day_bank_operation_and_model() -> None:
     assert row.price == pytest.approx(sum(call.price or 0 for call in calls.logged()))
     assert read_costs(calls.store, "bob") == []
     assert read_costs(calls.store, since=NOW.replace(day=2).date()) == []
-
-
-def _on_day(store: MemoryStore, day: int, **options: Any) -> Caller:
-    ledger = Ledger(store, lambda: NOW.replace(day=day), **options)
-    return Caller({LlmOperation.RETAIN: [ScriptedLlm(lambda _: "yes")]}, ledger=ledger)
-
-
-def test_days_are_folded_and_their_sums_stay() -> None:
-    calls = Calls(["x"])
-    for day in (1, 1, 2, 5, 9):
-        _on_day(calls.store, day).chat(PURPOSE, ASK)
-    assert [(row.day.day, row.calls) for row in read_costs(calls.store)] == [(1, 2), (2, 1), (5, 1), (9, 1)]
-    assert calls.store.shared_records("llm_spent:2026-03-01") == []
-    assert len(calls.store.shared_records("llm_cost")) == 3
-    assert len(calls.store.shared_records("llm_spent:2026-03-09")) == 1
-
-
-def test_single_calls_are_dropped_after_some_days() -> None:
-    calls = Calls(["x"])
-    for day in (1, 2, 9):
-        _on_day(calls.store, day, log_days=7).chat(PURPOSE, ASK)
-    assert [call.at.day for call in calls.logged()] == [2, 9]
-
-
-def test_calls_of_a_bank_that_does_not_exist_make_none_and_are_kept_until_it_does() -> None:
-    store = MemoryStore()
-    caller = _on_day(store, 1)
-    new = Purpose(bank="new", operation=LlmOperation.RETAIN)
-    caller.chat(new, ASK)
-    assert store.banks() == []
-    assert [row.calls for row in read_costs(store, "new")] == [1]
-    with store.transaction("new") as tx:
-        tx.put_bank(Bank(id="new", name="new"))
-    caller.close()
-    with store.reading("new") as reading:
-        assert len(reading.records("llm_call")) == 1
-
-
-def test_a_paid_answer_is_kept_when_the_ledger_cannot_be_written() -> None:
-    calls = Calls([GOOD, GOOD])
-    put: Callable[..., None] = calls.store.put_shared_records
-
-    def locked(records: object) -> None:
-        raise StoreLocked("locked")
-
-    calls.store.put_shared_records = locked  # type: ignore[method-assign, assignment]
-    assert calls.structured().value.facts
-    calls.store.put_shared_records = put  # type: ignore[method-assign]
-    calls.structured()
-    assert [row.calls for row in read_costs(calls.store)] == [2]
-    assert len(calls.logged()) == 2

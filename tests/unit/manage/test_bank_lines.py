@@ -56,56 +56,6 @@ def test_open_facts_that_state_the_same_come_back_as_they_were(memory: Memory) -
     assert_same_memory(memory.store, copy, "b", Filter().at(memory.moment))
 
 
-def test_version_1_is_read(memory: Memory) -> None:
-    bodies = exported(memory)
-    bodies[0]["version"] = 1
-    for body in bodies:
-        if body["kind"] == "fact":
-            features = body["features"]
-            in_context = features.pop("passage_in_context")
-            own = features["passage"] or body["text"]
-            features["passage"] = f"{in_context}\x1f{own}" if in_context else features["passage"]
-            if body.pop("invalidated_at"):
-                body["flags"] = ["other", f"invalidated: {body.pop('invalid_reason')}"]
-            else:
-                body.pop("invalid_reason")
-    copy = MemoryStore(lambda: memory.moment)
-    import_bank(copy, "b", as_lines(bodies))
-    with copy.reading("b") as reading, memory.store.reading("b") as original:
-        ids = [body["id"] for body in bodies if body["kind"] == "fact"]
-        assert reading.passages(ids) == original.passages(ids)
-        wrong = next(fact for fact in reading.facts(ids) if fact.invalidated_at)
-        assert (wrong.invalid_reason, wrong.invalidated_at, wrong.flags) == (
-            "hearsay",
-            wrong.retired_at,
-            ("other",),
-        )
-
-
-def test_what_version_2_retired_because_it_was_over_is_ended(memory: Memory) -> None:
-    ended = {
-        "superseded_by": "new",
-        "valid_to": "2024-02-01T00:00:00+00:00",
-        "retired_at": "2024-03-01T00:00:00+00:00",
-    }
-    corrected = ended | {"valid_to": None}
-    bodies = [{**one, "version": 2} if one["kind"] == "bank" else one for one in exported(memory)]
-    plain = next(one for one in bodies if one["kind"] == "fact")
-    plain = {name: value for name, value in plain.items() if name != "end_recorded_at"} | {
-        "valid_from": None,
-        "recorded_at": None,
-    }
-    facts = [plain | ended | {"id": "old"}, plain | corrected | {"id": "wrong"}, plain | {"id": "new"}]
-    facts.append(plain | ended | {"id": "orphan", "superseded_by": "[forgotten]"})
-    store = MemoryStore()
-    import_bank(store, "b", as_lines([bodies[0], *facts]))
-    with store.reading("b") as reading:
-        old, wrong, orphan = reading.facts(["old", "wrong", "orphan"])
-    assert (old.retired_at, old.superseded_by) == (None, "new")
-    assert old.end_recorded_at == orphan.end_recorded_at == wrong.retired_at
-    assert (wrong.end_recorded_at, wrong.superseded_by, orphan.superseded_by) == (None, "new", None)
-
-
 def test_the_closings_of_a_fact_come_along(memory: Memory) -> None:
     memory.retain("Ann lives in Lisbon.", document_id="moved")
     old, new = memory.facts()[0], memory.facts()[-1]
@@ -128,7 +78,7 @@ def copy_fact(store: MemoryStore, fact_id: str) -> Fact:
 def test_a_later_version_and_vectors_of_another_size_are_refused(memory: Memory) -> None:
     bodies = exported(memory)
     with pytest.raises(InvalidInput, match="version"):
-        import_bank(MemoryStore(), "b", as_lines([bodies[0] | {"version": 5}]))
+        import_bank(MemoryStore(), "b", as_lines([bodies[0] | {"version": 2}]))
     for model in ({"name": "m", "dimensions": 3}, None):
         store = MemoryStore()
         with pytest.raises(InvalidInput, match="line"):

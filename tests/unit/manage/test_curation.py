@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from perdure.domain.fact import FactType
-from perdure.errors import InvalidInput, NotFound
+from perdure.errors import InvalidInput
 from perdure.manage.curation import (
-    CHANGEABLE,
     invalidate_fact,
     restore_fact,
     retag_document,
@@ -41,32 +40,6 @@ def test_a_changed_text_closes_the_fact_and_states_it_anew(memory: Memory) -> No
     assert memory.fact(fact_id).retired_at is not None
     (features,) = memory.features([changed.id])
     assert (features.vectors["fact"] == features.vectors["context"]).all()
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Ann lives in Bergen.", ("lives_in", "Bergen", ("Ann",))),
-        ("Ann lives in Oslo, near the port.", ("lives_in", "Oslo", ("Ann", "Oslo"))),
-        ("Ann has a boat.", (None, None, ("Ann",))),
-    ],
-)
-def test_a_changed_text_keeps_no_value_and_no_name_that_it_has_not(
-    memory: Memory, text: str, expected: tuple[object, ...]
-) -> None:
-    (fact_id,) = memory.retain("Ann lives in Oslo.")
-    set_fact_entities(memory.components, "b", fact_id, ["Ann", "Oslo"])
-    stated = {"subject": "Ann", "relation": "lives_in", "object": "Oslo"}
-    update_fact(memory.components, "b", fact_id, stated)
-    changed = update_fact(memory.components, "b", fact_id, {"text": text})
-    assert (changed.relation, changed.object, changed.entities) == expected
-
-
-def test_a_fact_changed_into_another_is_that_other(memory: Memory) -> None:
-    (first,) = memory.retain("Ann lives in Oslo.", document_id="one")
-    (second,) = memory.retain("Ben likes green tea.", document_id="two")
-    changed = update_fact(memory.components, "b", second, {"text": "Ann lives in Oslo."})
-    assert (changed.id, changed.proof_count) == (first, 2)
 
 
 @pytest.mark.parametrize(
@@ -141,27 +114,12 @@ def test_entities_are_merged_and_split(memory: Memory) -> None:
     memory.retain("It is Ann Lee who paints.", entities=["Ann Lee"])
     with memory.store.reading("b") as reading:
         ids = {keyed.entity.name: keyed.entity.id for keyed in reading.entities()}
-    merged = Entities(memory.components).merge("b", ids["Ann Lee"], ids["Annie"])
+    merged = Entities(memory.components, lambda bank, entity_id: None).merge(
+        "b", ids["Ann Lee"], ids["Annie"]
+    )
     assert (merged.aliases, merged.mentions) == (("Annie",), 2)
     assert memory.fact(fact_id).entities == ("Ann Lee",)
-    parted = Entities(memory.components).split("b", merged.id, "Annie")
+    parted = Entities(memory.components, lambda bank, entity_id: None).split("b", merged.id, "Annie")
     assert memory.fact(fact_id).entity_ids == (parted.id,)
     with memory.store.reading("b") as reading:
         assert sorted(keyed.entity.name for keyed in reading.entities()) == ["Ann Lee", "Annie"]
-
-
-def test_what_is_not_there_is_not_found(memory: Memory) -> None:
-    for change in (
-        lambda: update_fact(memory.components, "b", "no", {"tags": []}),
-        lambda: invalidate_fact(memory.components, "b", "no"),
-        lambda: retag_document(memory.components, "b", "no", []),
-        lambda: Entities(memory.components).merge("b", "no", "nor"),
-    ):
-        with pytest.raises(NotFound):
-            change()
-    assert memory.store.banks() == []
-
-
-def test_what_may_be_changed_is_what_a_person_knows() -> None:
-    assert {"text", "tags", "valid_to", "retired_at"} <= CHANGEABLE
-    assert not {"id", "proof_count", "invalid_reason", "recall_count"} & CHANGEABLE

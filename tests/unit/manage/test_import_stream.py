@@ -12,7 +12,7 @@ import pytest
 from perdure.contrib.hindsight import transfer as archives
 from perdure.errors import InvalidInput
 from perdure.manage import transfer
-from perdure.manage.transfer import bounded_lines, export_bank, import_bank
+from perdure.manage.transfer import export_bank, import_bank
 from tests.support.memory_store import MemoryStore
 from tests.unit.manage.memory import Memory
 
@@ -46,15 +46,6 @@ def test_a_line_that_is_wrong_at_the_end_leaves_no_bank() -> None:
     assert copy.banks() == []
 
 
-def test_a_fact_that_comes_twice_is_refused_however_far_apart() -> None:
-    copy = MemoryStore()
-    lines = list(many(Memory(), transfer.PAGE + 1))
-    fact = next(line for line in lines if '"x0"' in line)
-    with pytest.raises(InvalidInput, match="stands on a line before"):
-        import_bank(copy, "b", [*lines, fact])
-    assert copy.banks() == []
-
-
 @pytest.mark.parametrize(
     "line", ["[" * 100_000, '{"kind": ' + "9" * 10_000 + "}"], ids=["deep", "long number"]
 )
@@ -62,14 +53,6 @@ def test_a_hostile_line_is_an_error_of_that_line(line: str) -> None:
     lines = [*many(Memory(), 1), line]
     with pytest.raises(InvalidInput, match=f"line {len(lines)}"):
         import_bank(MemoryStore(), "b", lines)
-
-
-def test_a_line_that_never_ends_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "LONGEST_LINE", 100)
-    endless = io.StringIO("short\n" + "x" * 1000)
-    with pytest.raises(InvalidInput, match="line 2: expected at most 100"):
-        list(bounded_lines(endless))
-    assert endless.tell() < 200
 
 
 def archive_of(content: bytes) -> bytes:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from perdure.models.run_limiter import ModelRunLimiter, available_cores, shared_run_limiter
+from perdure.models.run_limiter import ModelRunLimiter
 
 
 def test_never_more_runs_at_once_than_cores_whoever_asks() -> None:
@@ -56,27 +56,3 @@ def test_a_forked_child_has_threads_of_its_own() -> None:
     if child == 0:
         os._exit(0 if cores.map(abs, [-4, -5]) == [4, 5] else 1)
     assert os.waitpid(child, 0)[1] == 0
-
-
-def test_the_shared_budget_is_one_and_the_size_of_the_machine() -> None:
-    assert shared_run_limiter() is shared_run_limiter()
-    assert shared_run_limiter().limit == available_cores() >= 1
-    assert shared_run_limiter(3) is shared_run_limiter(3)
-    assert shared_run_limiter(3).limit == 3
-
-
-def test_submitted_work_counts_in_the_budget() -> None:
-    cores = ModelRunLimiter(1)
-    inside, go_on = threading.Event(), threading.Event()
-
-    def wait(_: int) -> str:
-        inside.set()
-        assert go_on.wait(10)
-        return "first"
-
-    first = cores.submit(wait, 0)
-    assert inside.wait(10)
-    second = cores.submit(abs, -2)
-    assert not second.done()
-    go_on.set()
-    assert (first.result(10), second.result(10)) == ("first", 2)

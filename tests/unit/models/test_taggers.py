@@ -4,7 +4,6 @@ import pytest
 
 from perdure.errors import InvalidInput, ModelMissing
 from perdure.models import spacy_tagger
-from perdure.models.penn_tags import lemma_of, universal_pos
 from perdure.models.rule_tagger import RuleTagger
 from perdure.models.spacy_tagger import SpacyTagger, choose_tagger, find_pipeline
 from perdure.models.tagging import without_overlaps
@@ -12,8 +11,8 @@ from perdure.ports.tagger import Mention
 
 
 def named(text: str, *names: str) -> dict[str, str]:
-    (sentences,) = RuleTagger().tag([text], names)
-    return {mention.text: mention.type for sentence in sentences for mention in sentence.mentions}
+    (mentions,) = RuleTagger().tag([text], names)
+    return {mention.text: mention.type for mention in mentions}
 
 
 @pytest.mark.parametrize(
@@ -52,32 +51,9 @@ def test_overlaps_go_to_the_longer_then_to_the_earlier_group() -> None:
     assert without_overlaps([short], [same]) == [short]
 
 
-@pytest.mark.parametrize(
-    ("word", "tag", "dep", "pos", "lemma"),
-    [
-        ("Was", "VBD", "ROOT", "AUX", "be"),
-        ("'ve", "VBP", "aux", "AUX", "have"),
-        ("has", "VBZ", "ROOT", "VERB", "have"),
-        ("wo", "MD", "aux", "AUX", "will"),
-        ("n't", "RB", "neg", "PART", "not"),
-        ("that", "IN", "mark", "SCONJ", "that"),
-        ("this", "DT", "nsubj", "PRON", "this"),
-        ("Someone", "NN", "nsubj", "PRON", "someone"),
-        ("me", "PRP", "dobj", "PRON", "I"),
-        ("Paris", "NNP", "pobj", "PROPN", "Paris"),
-        ("children", "NNS", "nsubj", "NOUN", "<children NOUN>"),
-        ("...", ":", "punct", "PUNCT", "..."),
-    ],
-)
-def test_parts_of_speech_and_lemmas_from_tags(word: str, tag: str, dep: str, pos: str, lemma: str) -> None:
-    assert universal_pos(word, tag, dep) == pos
-    assert lemma_of(word, tag, pos, lambda lower, kind: f"<{lower} {kind}>") == lemma
-
-
 def test_auto_falls_back_to_rules_and_spacy_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spacy_tagger, "find_pipeline", lambda: None)
     assert choose_tagger().name == "rules"
-    assert choose_tagger("rules").has_parser is False
     assert find_pipeline(("no_such_pipeline",)) is None
     tagger = SpacyTagger()
     monkeypatch.setattr(tagger, "_folder", None)

@@ -9,7 +9,7 @@ import pytest
 
 from perdure.errors import InvalidInput, ModelMissing, ModelTampered
 from perdure.models.manifest import ModelSpec, Source, find_model, known_models, read_manifest
-from perdure.models.weights import UNPINNED, Places, find_weights
+from perdure.models.weights import Places, find_weights
 
 GRAPH, VOCABULARY = b"graph", b"{}"
 
@@ -79,19 +79,6 @@ def test_the_hub_cache_comes_before_packages(tmp_path: Path, monkeypatch: pytest
     assert (found.read_model(), found.read_tokenizer()) == (GRAPH, VOCABULARY)
 
 
-def test_an_unpinned_hub_file_must_have_the_content_its_blob_is_named_by(tmp_path: Path) -> None:
-    source = hub(tmp_path, graph=b"other")
-    with pytest.raises(ModelTampered, match="changed or damaged"):
-        find_weights(spec(source, pinned=False), Places(hub_cache=tmp_path)).read_model()
-
-
-def test_a_later_version_of_a_package_is_taken_when_the_hash_is_right(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = install(tmp_path, monkeypatch, version="2.0")
-    assert find_weights(spec(source)).read_model() == GRAPH
-
-
 def test_a_changed_file_is_refused_with_both_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = install(tmp_path, monkeypatch, graph=b"evil")
     with pytest.raises(ModelTampered) as caught:
@@ -109,26 +96,6 @@ def test_a_missing_model_says_where_was_looked_and_what_to_do(tmp_path: Path) ->
     assert "allow downloads" in message
     assert str(tmp_path / "tiny") in message
     assert "not installed" in message
-
-
-def test_an_installed_package_without_the_folder_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    install(tmp_path, monkeypatch, version="3.0")
-    with pytest.raises(ModelMissing, match=r"version 3\.0 is installed and has no carrier/gone"):
-        find_weights(spec(Source(package="carrier", version="1.0", folder="carrier/gone")))
-
-
-def test_an_explicit_folder_that_lacks_a_file_is_an_error(tmp_path: Path) -> None:
-    fill(tmp_path / "m")
-    (tmp_path / "m" / "tokenizer.json").unlink()
-    with pytest.raises(ModelMissing, match=r"lacks .*tokenizer\.json"):
-        find_weights(spec(), Places(folder=tmp_path / "m"))
-
-
-def test_own_files_without_hashes_are_taken_as_they_are(tmp_path: Path) -> None:
-    own = find_weights(spec(pinned=False), Places(folder=fill(tmp_path / "m", graph=b"own")))
-    assert (own.check, own.read_model()) == (UNPINNED, b"own")
 
 
 def test_names_are_found_in_any_case_and_unknown_ones_list_the_known() -> None:

@@ -8,9 +8,8 @@ import pytest
 
 from perdure.domain.fact import Fact
 from perdure.domain.filter import Filter
-from perdure.domain.recall import Candidate, Query
+from perdure.domain.recall import Candidate, Query, Trace
 from perdure.domain.time import Window
-from perdure.domain.trace import Trace
 from perdure.recall.components import RecallRun
 from perdure.recall.current import lower_ended, order_lines
 from perdure.recall.options import RecallRequest

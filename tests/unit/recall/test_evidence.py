@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from perdure.domain.recall import Evidence
-from perdure.domain.signals import FactSignals, QuestionSignals
-from perdure.errors import InvalidInput
+from perdure.domain.recall import Evidence, FactSignals, QuestionSignals
 from perdure.recall.evidence import (
     Calibration,
     answer_features,
@@ -134,31 +132,9 @@ def test_levels_and_weights_are_those_of_the_file() -> None:
     assert judged.lowest == judged.relevances["b"]
 
 
-@pytest.mark.parametrize(
-    ("given", "instead", "field"),
-    [
-        ('reranker = "r"', "", "calibration.reranker"),
-        ("strong = 0.8", "strong = 1.8", "calibration.cross.strong"),
-        ("strong = 0.8", "strong = 0.1", "calibration.cross.strong"),
-        ("floor = 0.4", 'floor = "low"', "calibration.words.floor"),
-        ("[late.fact]\nlate = 1.0", "", "calibration.late.fact"),
-        ("[words]\nstrong = 0.95\nweak = 0.5\nfloor = 0.4\n", "", "calibration.words.strong"),
-        ("[bare]\nstrong = 0.95\nweak = 0.5\nfloor = 0.4\n", "", "calibration.bare.strong"),
-    ],
-)  # fmt: skip
-def test_a_file_that_cannot_be_read_says_where(given: str, instead: str, field: str) -> None:
-    with pytest.raises(InvalidInput, match=field):
-        parse_calibrations(SMALL.replace(given, instead))
-
-
 def test_nothing_recalled_is_no_evidence() -> None:
     judged = judge(asked(), read_calibrations().by_name["words"], [])
     assert (judged.level, judged.confidence, judged.lowest) == (Evidence.NONE, 0.0, 0.0)
-
-
-def test_what_was_not_read_counts_as_the_weakest_that_was() -> None:
-    features = fact_features(asked(GOOD, POOR, UNREAD), 2)
-    assert (features["logit"], features["unread"]) == (POOR.logit, 1.0)
 
 
 def test_the_margin_of_an_answer_is_its_lead_over_the_second() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from perdure import RECIPES, AsyncPerdure, InvalidInput, Perdure, Precision
+from perdure import RECIPES, Perdure, Precision
 from perdure.recall.evidence import read_calibrations
 
 # The models of these tests are not those of the calibration: words alone are judged.
@@ -78,36 +77,8 @@ def test_the_limit_does_not_change_the_evidence(memory: Perdure) -> None:
     assert memory.recall("b", CAT, limit=1).confidence == memory.recall("b", CAT).confidence
 
 
-def test_explain_tells_by_what_it_was_judged(memory: Perdure) -> None:
-    assert memory.recall("b", CAT).signals is None
-    signals = memory.recall("b", CAT, explain=True).signals
-    assert signals is not None
-    assert signals.facts[0].covered > signals.facts[-1].covered
-    assert signals.uncovered == 0.0
-
-
-def test_an_unknown_precision_is_named(memory: Perdure) -> None:
-    with pytest.raises(InvalidInput, match="precision"):
-        memory.recall("b", CAT, precision="exact")
-
-
 @pytest.mark.parametrize("recipe", sorted(RECIPES))
 def test_every_recipe_injects_the_answer_and_is_silent_without_one(memory: Perdure, recipe: str) -> None:
     injected = memory.recall("b", CAT, recipe=recipe, precision="inject")
     assert "Miso" in injected.recollections[0].text
     assert memory.recall("b", UNKNOWN, recipe=recipe, precision="inject").abstained
-
-
-def test_asynchronous_recall_and_prompt_take_the_precision(memory: Perdure) -> None:
-    async def ask() -> tuple[bool, str, str]:
-        engine = AsyncPerdure(memory)
-        recalled = await engine.recall("b", UNKNOWN, precision="inject")
-        return (
-            recalled.abstained,
-            await engine.prompt("b", UNKNOWN),
-            await engine.prompt("b", UNKNOWN, precision="search"),
-        )
-
-    abstained, silent, searched = asyncio.run(ask())
-    assert (abstained, silent) == (True, "")
-    assert "bakery" in searched

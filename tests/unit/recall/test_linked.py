@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.domain.fact import Fact
-from perdure.domain.ranking import ranking_fields
+from perdure.domain.fact import Fact, ranking_fields
 from perdure.domain.recall import Candidate, ChannelRank
-from perdure.recall.blend import SMALL_POOL, blend_relevance, cheap_strengths, to_unit
+from perdure.recall.blend import blend_relevance, cheap_strengths
 from perdure.recall.coverage import rerank_for_coverage
 from perdure.recall.linked import add_linked_strength, read_titles, title_matches
 from perdure.recall.recipe import Blend
@@ -74,45 +73,6 @@ def test_coverage_prefers_what_is_still_open() -> None:
     assert strengths == sorted(strengths, reverse=True)
 
 
-def test_signals_are_brought_to_one_scale() -> None:
-    assert to_unit([2.0, None, 4.0, 3.0]) == [0.0, 0.0, 1.0, 0.5]
-    assert to_unit([1.0, 1.0]) == [1.0, 1.0]
-    assert to_unit([7.0, None]) == [1.0, 0.0]
-    assert to_unit([None, None]) == [0.0, 0.0]
-
-
-def test_what_hardly_differs_is_not_spread_over_the_whole_width() -> None:
-    assert to_unit([0.80, 0.79], min_spread=0.04) == pytest.approx([1.0, 0.75])
-    assert to_unit([0.80, 0.70], min_spread=0.04) == pytest.approx([1.0, 0.0])
-    assert to_unit([1.0, None], min_spread=4.0) == pytest.approx([1.0, 0.75])
-    assert to_unit([0.8], min_spread=0.04) == [1.0]
-    assert to_unit([-0.8, -0.79, None], min_spread=0.04) == pytest.approx([0.75, 1.0, 0.75])
-
-
-def test_in_a_pool_of_two_a_small_difference_is_worth_little() -> None:
-    def few(*scores: float) -> list[Candidate]:
-        return [
-            Candidate(fact_id=str(i), ranks=(ChannelRank(channel="keyword", rank=i + 1, score=score),))
-            for i, score in enumerate(scores)
-        ]
-
-    blend = Blend(channels={"keyword": 2.0})
-    assert cheap_strengths(few(1.2), blend) == [0.0]
-    first, second = cheap_strengths(few(1.2, 1.0), blend)
-    assert first == 0.0
-    assert -0.05 < second < 0.0
-    hundreds = cheap_strengths(few(*(1.2 - 0.001 * i for i in range(SMALL_POOL))), blend)
-    assert hundreds[-1] == pytest.approx(-2.0)
-
-
-def test_signals_take_away_what_lacks_to_the_best_and_names_add() -> None:
-    ranks = [ChannelRank(channel="keyword", rank=1, score=20.0)]
-    named = Candidate(fact_id="x", ranks=tuple(ranks), title=0.5, by_named=True)
-    blend = Blend(channels={"keyword": 3.0}, titles=2.0, speaker=0.5)
-    weaker = Candidate(fact_id="y", ranks=(ChannelRank(channel="keyword", rank=2, score=2.0),))
-    assert cheap_strengths([named, weaker], blend) == pytest.approx([0.0 + 1.0 + 0.5, -3.0])
-
-
 def test_unread_candidates_count_as_the_weakest_read() -> None:
     def ranks(score: float) -> tuple[ChannelRank, ...]:
         return (ChannelRank(channel="keyword", rank=1, score=score),)
@@ -132,13 +92,3 @@ def test_whose_words_count_adds_its_weight() -> None:
     plain, marked = Candidate(fact_id="a"), Candidate(fact_id="b", by_role=True)
     assert cheap_strengths([plain, marked], Blend(role=3.0)) == [0.0, 3.0]
     assert [c.fact_id for c in blended([plain, marked], Blend(role=3.0))] == ["b", "a"]
-
-
-def test_without_a_blend_what_was_read_goes_before_what_was_not() -> None:
-    unread, weak, strong, last = (
-        Candidate(fact_id="a"), Candidate(fact_id="b", logits=(-1.0,)), Candidate(fact_id="c", logits=(2.0,)),
-        Candidate(fact_id="d"),
-    )  # fmt: skip
-    ordered = blended([unread, weak, strong, last], Blend())
-    assert [c.fact_id for c in ordered] == ["c", "b", "a", "d"]
-    assert [c.relevance for c in ordered] == sorted((c.relevance for c in ordered), reverse=True)

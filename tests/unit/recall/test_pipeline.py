@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perdure.domain.bank import EmbeddingModel
 from perdure.domain.filter import Filter, read_tags
 from perdure.domain.recall import Evidence, Hit, RecallResult
 from perdure.domain.time import AsOf, Window
@@ -26,7 +25,7 @@ from perdure.models.tokens import token_counter
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import KeywordProbe, Probe, TemporalProbe
 from perdure.recall.components import RecallComponents
-from perdure.recall.option_groups import Hints, Include, MinScores
+from perdure.recall.option_groups import Hints
 from perdure.recall.options import RecallRequest
 from perdure.recall.pipeline import recall
 from perdure.recall.recipe import ChannelSpec, Recipe
@@ -143,17 +142,6 @@ def test_the_cross_encoder_reads_no_text_twice(components: RecallComponents) -> 
     assert sorted(views) == [1, 2, 2, 2, 2]
 
 
-def test_vectors_of_another_model_are_not_compared(components: RecallComponents) -> None:
-    class Renamed(HashingEmbedder):
-        model = EmbeddingModel("another", 64)
-
-    result = ask(replace(components, embedder=Renamed()), "What is Bob's cat called?", explain=True)
-    assert "Miso" in texts(result)[0]
-    assert [lost.part for lost in result.degraded] == ["semantic"]
-    assert "reembed" in result.degraded[0].reason
-    assert not any(rank.channel == "semantic" for r in result if r.candidate for rank in r.candidate.ranks)
-
-
 def test_a_dead_channel_costs_its_hits_and_is_named(components: RecallComponents) -> None:
     components.store.broken = KeywordProbe  # type: ignore[attr-defined]
     result = ask(components, "What is Bob's cat called?")
@@ -214,14 +202,6 @@ def test_nothing_was_known_before_it_was_recorded(components: RecallComponents) 
     assert texts(ask(components, "What is Bob's cat called?", where=Filter(as_of=past))) == []
 
 
-def test_an_anchor_becomes_a_bound(components: RecallComponents) -> None:
-    result = ask(components, "What did Alice do before she joined Google?")
-    assert result.query.window is not None
-    assert result.query.window.end is not None
-    assert result.query.window.end.year == 2022
-    assert result.query.anchors
-
-
 def test_explain_tells_ranks_scores_and_what_was_cut(components: RecallComponents) -> None:
     result = ask(components, "What is Bob's cat called?", explain=True, limit=1)
     [best] = result.recollections
@@ -243,17 +223,6 @@ def test_the_budget_of_tokens_is_kept(components: RecallComponents) -> None:
     assert len(ask(components, "Alice Bob", max_tokens=0)) == 0
 
 
-def test_chunks_have_a_budget_of_their_own(components: RecallComponents) -> None:
-    result = ask(components, "cat", include=Include(chunks=True, max_chunk_tokens=5))
-    assert sum(components.tokens.count(chunk.text) for chunk in result.chunks) <= 5
-
-
-def test_score_floors(components: RecallComponents) -> None:
-    assert len(ask(components, "cat", min_scores=MinScores(final=1.1))) == 0
-    kept = ask(components, "What is Bob's cat called?", min_scores=MinScores(reranker=0.5))
-    assert 0 < len(kept) < len(ask(components, "What is Bob's cat called?"))
-
-
 def test_an_unrelated_question_has_no_strong_evidence(components: RecallComponents) -> None:
     assert ask(components, "quantum chromodynamics lattice").evidence is not Evidence.STRONG
     assert ask(components, "anything", bank="empty").evidence is Evidence.NONE
@@ -265,21 +234,6 @@ def test_a_recipe_of_ones_own(components: RecallComponents) -> None:
     wrong = Recipe(name="wrong", channels=(ChannelSpec(name="telepathy"),))
     with pytest.raises(InvalidInput, match="telepathy"):
         ask(components, "Google", recipe=wrong)
-
-
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
-        ({"query": ""}, "query"),
-        ({"query": "x" * 30_000}, "query"),
-        ({"query": "x", "max_tokens": -1}, "max_tokens"),
-        ({"query": "x", "limit": 0}, "limit"),
-    ],
-)
-def test_bad_requests_name_the_field(options: dict[str, Any], field: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        RecallRequest(bank="b", recipe=DEFAULT, **options)
-    assert caught.value.field == field
 
 
 def test_questions_about_my_things_and_about_what_you_said_mark_whose_words_count(

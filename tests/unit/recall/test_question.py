@@ -14,7 +14,7 @@ import pytest
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Entity
 from perdure.domain.filter import Filter
-from perdure.domain.trace import Trace
+from perdure.domain.recall import Trace
 from perdure.errors import StoreError
 from perdure.models.tokens import token_counter
 from perdure.ports.embedder import Matrix, Vector
@@ -126,28 +126,6 @@ def test_entities_are_looked_up_while_the_model_runs(
 ) -> None:
     assert parse(components).query.entity_names == ("Alice",)
     assert embedder.met
-
-
-def test_with_every_thread_busy_they_are_looked_up_afterwards(
-    components: RecallComponents, embedder: WaitingEmbedder, executor: ThreadPoolExecutor
-) -> None:
-    embedder.patience = 0.05
-    free = threading.Event()
-    executor.submit(free.wait, 10)
-    try:
-        question = parse(components)
-    finally:
-        free.set()
-    assert not embedder.met
-    assert question.query.entity_names == ("Alice",)
-
-
-def test_a_store_that_fails_is_told(
-    components: RecallComponents, store: NotingStore, embedder: WaitingEmbedder
-) -> None:
-    embedder.patience, store.broken = 0.05, True
-    with pytest.raises(StoreError, match="gone"):
-        parse(components)
 
 
 def test_longer_names_win_over_their_parts_and_hints_add_names(components: RecallComponents) -> None:

@@ -13,7 +13,6 @@ import pytest
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Query, RecallResult, Recollection
 from perdure.errors import StoreLocked
-from perdure.recall import track
 from perdure.recall.track import RecallTracker
 from tests.support.memory_store import MemoryStore
 
@@ -71,20 +70,6 @@ def test_a_recall_does_not_wait_for_the_write_lock() -> None:
     assert sum(len(batch) for _, batch in store.batches) == 50
 
 
-def test_closing_waits_only_so_long_and_tells_what_was_lost(caplog: pytest.LogCaptureFixture) -> None:
-    store = LockedStore()
-    store.free.clear()
-    tracker = RecallTracker(store)
-    tracker.track("b", result("1"), NOW)
-    with caplog.at_level(logging.WARNING):
-        tracker.close(0.05)
-    assert "closed before 1 recalled facts" in caplog.text
-    store.free.set()
-    tracker.track("b", result("2"), NOW)
-    assert tracker.flush()
-    assert store.batches == [("b", ["1"])]
-
-
 def test_a_store_that_fails_costs_statistics_only(caplog: pytest.LogCaptureFixture) -> None:
     store = LockedStore()
     store.broken = True
@@ -97,15 +82,3 @@ def test_a_store_that_fails_costs_statistics_only(caplog: pytest.LogCaptureFixtu
     tracker.track("b", result("2"), NOW)
     tracker.close()
     assert store.batches == [("b", ["2"])]
-
-
-def test_what_waits_is_bounded(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(track, "MAX_PENDING", 3)
-    store = LockedStore()
-    tracker = RecallTracker(store)
-    with caplog.at_level(logging.WARNING):
-        tracker.track("b", result("1", "2"), NOW)
-        tracker.track("b", result("3", "4"), NOW)
-    assert "too many" in caplog.text
-    tracker.close()
-    assert store.batches == [("b", ["1", "2"])]

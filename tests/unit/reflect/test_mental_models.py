@@ -18,11 +18,9 @@ from perdure import (
     Perdure,
     RefreshFailed,
     RefreshMode,
-    RefreshTrigger,
 )
-from perdure.domain.mental_model import MAX_HISTORY, PLACEHOLDER, RefreshOutcome
+from perdure.domain.mental_model import RefreshOutcome
 from perdure.reflect.mental_models import refresh as refreshing
-from perdure.reflect.mental_models.due import due_after_consolidation, refresh_due_models
 from tests.support.ending import end_fact
 
 QUICK: dict[str, Any] = {
@@ -79,22 +77,6 @@ def test_every_sentence_rests_on_a_fact_of_the_scope(memory: Perdure) -> None:
     assert model.content.count("\n- ") + model.content.startswith("- ") == 2
 
 
-def test_an_untagged_model_reads_everything_and_types_limit_it(memory: Perdure) -> None:
-    say(memory, "Ann Lee paints.", tags=("team",))
-    assert "paints" in make(memory).content
-    model, operation = memory.models.create("b", "n", "Ann Lee?", trigger={"fact_types": ["observation"]})
-    assert memory.operations.get("b", operation.id, wait=PATIENCE).status is OperationStatus.FAILED
-    assert memory.models.get("b", model.id).content == PLACEHOLDER
-
-
-def test_tag_groups_take_the_place_of_tags(memory: Perdure) -> None:
-    say(memory, "Ann Lee paints.", tags=("a",))
-    say(memory, "Ann Lee sings.", tags=("a", "b"))
-    trigger = {"tag_groups": [{"and": [{"tags": ["a"]}, {"not": {"tags": ["b"]}}]}]}
-    content = make(memory, tags=["nothing"], trigger=trigger).content
-    assert ("paints" in content, "sings" in content) == (True, False)
-
-
 def test_a_document_keeps_within_its_tokens(memory: Perdure) -> None:
     say(memory, *(f"Ann Lee bought item number {n} at the market in town on a sunny day." for n in range(60)))
     model = make(memory, max_tokens=256)
@@ -129,14 +111,6 @@ def test_what_was_taken_back_is_unsaid(memory: Perdure, mode: str) -> None:
     assert "-- Ann Lee paints houses." in preview.diff
     assert refreshed(memory, model, mode).content == "- Ann Lee owns a boat."
     assert memory.models.stale("b") == frozenset()
-
-
-@pytest.mark.parametrize("mode", ["full", "delta"])
-def test_when_all_was_taken_back_nothing_is_said(memory: Perdure, mode: str) -> None:
-    (wrong,) = say(memory, "Ann Lee paints houses.")
-    model = make(memory)
-    memory.facts.invalidate("b", wrong)
-    assert refreshed(memory, model, mode).content == ""
 
 
 def test_a_change_replaces_the_sentence_in_its_place(tmp_path: Path, clock: Clock) -> None:
@@ -181,28 +155,6 @@ def test_an_empty_answer_never_overwrites(memory: Perdure) -> None:
     assert after.last_refresh_failed_at is not None
 
 
-def test_history_has_at_most_fifty_entries(memory: Perdure) -> None:
-    say(memory, "Ann Lee paints houses.")
-    model = make(memory, trigger=DELTA)
-    for number in range(MAX_HISTORY + 3):
-        say(memory, f"Ann Lee likes the number {number}.")
-        refreshing.refresh_mental_model(memory._components.reflect, "b", model.id)
-    history = memory.models.history("b", model.id)
-    assert len(history) == MAX_HISTORY
-    assert [one.changed_at for one in history] == sorted((one.changed_at for one in history), reverse=True)
-    assert history[-1].content != PLACEHOLDER
-
-
-def test_a_cleared_document_is_written_in_full_and_keeps_its_watermark(memory: Perdure) -> None:
-    say(memory, "Ann Lee paints houses.")
-    model = make(memory, trigger=DELTA)
-    cleared = memory.models.clear("b", model.id)
-    assert (cleared.content, cleared.last_memory_seen_at) == ("", model.last_memory_seen_at)
-    preview = memory.models.preview("b", model.id)
-    assert preview.mode_fallback_reason == "no_baseline_content"
-    assert refreshed(memory, model).content == model.content
-
-
 def test_the_watermark_is_a_facts_time_and_never_goes_back(memory: Perdure, clock: Clock) -> None:
     (fact_id,) = say(memory, "Ann Lee paints houses.")
     recorded = memory.facts.get("b", fact_id).recorded_at
@@ -230,18 +182,6 @@ def test_structured_output_is_made_of_facts_or_fails(memory: Perdure) -> None:
     assert memory.models.get("b", model.id).content == model.content
 
 
-def test_a_waiting_refresh_stands_for_a_second_one(memory: Perdure, monkeypatch: pytest.MonkeyPatch) -> None:
-    say(memory, "Ann Lee paints houses.")
-    model = make(memory)
-    retaining = memory.retain_later("b", [{"content": f"Ann Lee saw film {n}."} for n in range(200)])
-    first = memory.models.refresh("b", model.id)
-    assert memory.models.refresh("b", model.id).id == first.id
-    assert memory.models.refresh("b", model.id, mode="full").id != first.id
-    memory.operations.get("b", retaining.id, wait=PATIENCE)
-    memory.operations.get("b", first.id, wait=PATIENCE)
-    assert memory.models.refresh("b", model.id).id != first.id
-
-
 def test_a_schedule_refreshes_what_is_stale_and_lets_its_moment_pass_otherwise(
     memory: Perdure, clock: Clock
 ) -> None:
@@ -257,66 +197,6 @@ def test_a_schedule_refreshes_what_is_stale_and_lets_its_moment_pass_otherwise(
     memory.operations.get("b", operation.id, wait=PATIENCE)
     assert "boat" in memory.models.get("b", model.id).content
     assert memory.models.refresh_due() == []
-
-
-def test_too_early_a_refresh_is_parked_folds_in_others_and_is_released(memory: Perdure, clock: Clock) -> None:
-    say(memory, "Ann Lee paints houses.")
-    trigger = {"refresh_cron": "* * * * *", "min_refresh_interval_seconds": 3600}
-    model = make(memory, trigger=trigger)
-    assert model.last_refreshed_at is not None
-    clock.moment += timedelta(minutes=2)
-    say(memory, "Ann Lee owns a boat.")
-    (parked,) = memory.models.refresh_due("b")
-    assert parked.next_retry_at == model.last_refreshed_at + timedelta(hours=1)
-    clock.moment += timedelta(minutes=2)
-    (again,) = memory.models.refresh_due("b")
-    assert again.id == parked.id
-    assert memory.operations.get("b", parked.id).status is OperationStatus.PENDING
-    asked = memory.models.refresh("b", model.id)
-    assert (asked.id, asked.next_retry_at) == (parked.id, None)
-    assert memory.operations.get("b", parked.id, wait=PATIENCE).status is OperationStatus.COMPLETED
-    assert "boat" in memory.models.get("b", model.id).content
-
-
-def test_a_parked_refresh_begins_when_its_time_has_come(memory: Perdure, clock: Clock) -> None:
-    say(memory, "Ann Lee paints houses.")
-    model = make(memory, trigger={"refresh_cron": "* * * * *", "min_refresh_interval_seconds": 61})
-    clock.moment += timedelta(seconds=60, milliseconds=500)
-    say(memory, "Ann Lee owns a boat.")
-    (parked,) = memory.models.refresh_due("b")
-    assert parked.next_retry_at is not None
-    clock.moment += timedelta(seconds=2)
-    assert memory.operations.get("b", parked.id, wait=PATIENCE).status is OperationStatus.COMPLETED
-    assert "boat" in memory.models.get("b", model.id).content
-
-
-def test_the_banks_interval_holds_where_the_model_has_none(memory: Perdure, clock: Clock) -> None:
-    say(memory, "Ann Lee paints houses.")
-    make(memory, trigger={"refresh_after_consolidation": True})
-    say(memory, "Ann Lee owns a boat.")
-    store = memory._store
-    (due,) = due_after_consolidation(store, "b", None, clock())
-    assert due.not_before is None
-    memory.banks.configure("b", settings={"mental_model_min_refresh_interval_seconds": 600})
-    (due,) = due_after_consolidation(store, "b", None, clock())
-    assert due.not_before is not None
-
-
-def test_consolidation_refreshes_models_whose_scope_it_touched(memory: Perdure, clock: Clock) -> None:
-    say(memory, "Ann Lee paints houses.", tags=("a",))
-    say(memory, "Bo Kay sings.", tags=("b",))
-    asks = {"refresh_after_consolidation": True}
-    one = make(memory, "What does Ann Lee do?", tags=["a"], trigger=asks)
-    two = make(memory, "What does Bo Kay do?", tags=["b"], trigger=asks)
-    three = make(memory, "Who is there?", trigger=asks)
-    quiet = make(memory, "Who else?")
-    say(memory, "Ann Lee owns a boat.", tags=("a",))
-    say(memory, "Bo Kay dances.", tags=("b",))
-    done = refresh_due_models(memory._components.reflect, "b", [frozenset({"a"})], clock())
-    assert {preview.model.id for preview in done.refreshed} == {one.id, three.id}
-    assert memory.models.stale("b") == {two.id, quiet.id}
-    untagged = due_after_consolidation(memory._store, "b", [frozenset()], clock())
-    assert untagged == [], "a model with tags does not see facts without"
 
 
 def test_search_finds_by_words_and_by_content(memory: Perdure) -> None:
@@ -405,13 +285,3 @@ def test_ids_are_taken_once_and_unknown_ones_are_named(memory: Perdure) -> None:
         memory.models.refresh("b", "one", mode="half")
     with pytest.raises(InvalidInput, match="content"):
         memory.models.update("b", "one", content="mine")  # type: ignore[call-arg]
-
-
-def test_setting_one_kind_of_automatic_refresh_clears_the_other() -> None:
-    trigger = RefreshTrigger(refresh_after_consolidation=True)
-    scheduled = trigger.merged({"refresh_cron": "0 3 * * *"})
-    assert (scheduled.refresh_after_consolidation, scheduled.refresh_cron) == (False, "0 3 * * *")
-    back = scheduled.merged({"refresh_after_consolidation": True})
-    assert (back.refresh_after_consolidation, back.refresh_cron) == (True, None)
-    with pytest.raises(InvalidInput, match=r"trigger\.nothing"):
-        RefreshTrigger.read({"nothing": 1})

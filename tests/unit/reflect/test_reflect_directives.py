@@ -44,7 +44,7 @@ def test_a_rule_with_a_condition_is_left_to_a_model() -> None:
 
 
 def test_dates_are_cited() -> None:
-    assert "said on 2026-06-10" in said("Always cite dates.").sentences[0].text
+    assert "2026-06-10" in said("Always cite dates.").sentences[0].text
 
 
 def test_sources_are_quoted() -> None:

@@ -31,7 +31,7 @@ def said(disposition: Disposition, evidence: Evidence = Evidence.STRONG, loaf: F
 
 def test_a_neutral_bank_says_the_fact_as_it_is() -> None:
     plain = said(Disposition())
-    assert [one.text for one in plain.sentences] == ["Nils baked a rye loaf."]
+    assert [one.text for one in plain.sentences] == ["2026-06-10 Nils baked a rye loaf."]
     assert plain.trace.disposition == ()
 
 
@@ -43,7 +43,7 @@ def test_without_bias_no_trait_changes_anything(level: int) -> None:
 
 def test_skepticism_hedges_then_leaves_out_what_has_little_support() -> None:
     hedged = said(Disposition(skepticism=4, bias_strength=0.5), Evidence.WEAK)
-    assert hedged.sentences[0].text == HEDGE + "Nils baked a rye loaf."
+    assert hedged.sentences[0].text == HEDGE + "2026-06-10 Nils baked a rye loaf."
     assert any(effect.startswith("skepticism") for effect in hedged.trace.disposition)
     assert said(Disposition(skepticism=5, bias_strength=1.0), Evidence.WEAK).is_refusal
     proven = said(Disposition(skepticism=4, bias_strength=0.5), Evidence.WEAK, replace(LOAF, proof_count=2))
@@ -58,7 +58,10 @@ def test_literalism_quotes_the_speaker() -> None:
 
 def test_little_literalism_adds_what_follows_over_links() -> None:
     followed = said(Disposition(literalism=1, bias_strength=1.0))
-    assert [one.text for one in followed.sentences] == ["Nils baked a rye loaf.", "Nils bought a mill."]
+    assert [one.text for one in followed.sentences] == [
+        "2026-06-10 Nils baked a rye loaf.",
+        "2026-06-10 Nils bought a mill.",
+    ]
     assert followed.sentences[1].fact_ids == ("f2",)
 
 

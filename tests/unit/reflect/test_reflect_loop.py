@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perdure import Cancelled, Disposition, Evidence, InvalidInput, LlmCut, LlmRefused, LlmReply, LlmRequest
+from perdure import LlmRefused, LlmReply, LlmRequest
 from perdure.reflect.reflection import NO_ANSWER
 from tests.support.scripted_llm import Step
 from tests.unit.reflect.loop_kit import Loop, call, calls, done
@@ -53,13 +53,6 @@ def test_a_tool_that_the_model_asks_for_is_run_and_told() -> None:
     assert not reflection.is_refusal
 
 
-def test_expand_reads_what_was_said_around_a_fact() -> None:
-    loop = Loop([call("expand", fact="F1"), done(("Ann lives in Lisbon.", ["F1"]))])
-    told_home(loop)
-    loop.engine.reflect("b", ASK)
-    assert "What was said around F1" in loop.told(1)
-
-
 def test_an_id_that_no_tool_returned_is_refused_and_the_model_told() -> None:
     loop = Loop([done(("Ann lives in Lisbon.", ["F77"])), done(("Ann lives in Lisbon.", ["F1"]))])
     told_home(loop)
@@ -74,30 +67,6 @@ def test_a_sentence_that_keeps_an_unknown_id_is_left_out() -> None:
     told_home(loop)
     reflection = loop.engine.reflect("b", ASK)
     assert [one.text for one in reflection.sentences] == ["Ann lives in Lisbon."]
-
-
-def test_an_expansion_of_an_unknown_id_is_refused() -> None:
-    loop = Loop([call("expand", fact="F99"), done(("Ann lives in Lisbon.", ["F1"]))])
-    told_home(loop)
-    reflection = loop.engine.reflect("b", ASK)
-    assert "Refused: F99 was never returned" in loop.told(1)
-    assert any(step.refused for step in reflection.trace.steps)
-
-
-def test_a_tool_that_does_not_exist_is_refused() -> None:
-    loop = Loop([call("delete_everything"), done(("Ann lives in Lisbon.", ["F1"]))])
-    told_home(loop)
-    loop.engine.reflect("b", ASK)
-    assert "there is no tool 'delete_everything'" in loop.told(1)
-    assert loop.engine.banks.stats("b").facts == 2
-
-
-def test_the_same_call_twice_is_not_run_again() -> None:
-    again = call("recall", query="home")
-    loop = Loop([again, again, done(("Ann lives in Lisbon.", ["F1"]))])
-    told_home(loop)
-    loop.engine.reflect("b", ASK)
-    assert "was read already" in loop.told(2)
 
 
 def test_done_before_anything_was_read_is_refused_once_and_then_memory_holds_nothing() -> None:
@@ -128,15 +97,6 @@ def test_a_sentence_that_its_source_does_not_support_is_left_out() -> None:
     reflection = loop.engine.reflect("b", ASK)
     assert [one.text for one in reflection.sentences] == ["Ann lives in Lisbon."]
     assert any("adores opera" in note for note in reflection.trace.notes)
-
-
-def test_it_is_marked_instead_where_the_setting_says_so() -> None:
-    loop = Loop([done(("Ann adores opera and sailing.", ["F1"]))], llm_unsupported="mark")
-    told_home(loop)
-    (sentence,) = loop.engine.reflect("b", ASK).sentences
-    assert not sentence.is_supported
-    assert sentence.evidence is Evidence.NONE
-    assert sentence.text.endswith("(not supported by its sources)")
 
 
 def test_numbers_and_names_that_nobody_said_are_no_answer() -> None:
@@ -174,14 +134,6 @@ def test_past_the_wall_clock_the_local_reflect_answers(monkeypatch: pytest.Monke
     assert loop.llm.requests == []
 
 
-def test_a_caller_that_leaves_ends_the_loop() -> None:
-    loop = Loop([call("recall", query=f"words {number}") for number in range(9)])
-    told_home(loop)
-    with pytest.raises(Cancelled):
-        loop.engine.reflect("b", ASK, cancelled=lambda: len(loop.llm.requests) >= 2)
-    assert len(loop.llm.requests) == 2
-
-
 def test_directives_stand_first_and_have_to_be_confirmed() -> None:
     home = ("Ann lives in Lisbon.", ["F1"])
     loop = Loop([done(home), done(home, directives=[1])])
@@ -209,53 +161,6 @@ def test_a_directive_that_a_program_can_obey_binds_the_model_too() -> None:
     assert "kayak" in reflection.text
 
 
-def test_the_mission_and_each_trait_are_told_in_words() -> None:
-    loop = Loop([done(), done()])
-    loop.engine.banks.configure(
-        "b",
-        mission="Help Ann with her move.",
-        disposition=Disposition(skepticism=5, empathy=1, bias_strength=0.9),
-    )
-    loop.engine.reflect("b", ASK)
-    assert "Help Ann with her move." in loop.first_prompt
-    assert "Strongly (skepticism 5 of 5): Believe only" in loop.first_prompt
-    assert "(empathy 1 of 5)" in loop.first_prompt
-    assert "literalism" not in loop.first_prompt
-
-
-def test_without_bias_no_trait_is_told() -> None:
-    loop = Loop([done(), done()])
-    loop.engine.banks.configure("b", disposition=Disposition(skepticism=5, bias_strength=0.0))
-    loop.engine.reflect("b", ASK)
-    assert "skepticism" not in loop.first_prompt
-
-
-def test_older_readings_are_shortened_until_the_window_holds_them() -> None:
-    replies = iter(
-        [
-            call("recall", query="garden visit"),
-            call("recall", query="tools"),
-            done(("Ann lives in Lisbon.", ["F1"])),
-        ]
-    )
-    sizes: list[int] = []
-
-    def script(request: LlmRequest) -> Step:
-        sizes.append(sum(len(message.text) // 4 for message in request.messages))
-        return next(replies)
-
-    loop = Loop(script, window=4000)
-    told_home(loop)
-    for number in range(60):
-        loop.say(
-            f"In the garden I planted {number} tall sunflowers beside the old wooden fence and watered them with rain water."
-        )
-    loop.engine.reflect("b", "What did Ann plant in the garden?")
-    assert len(sizes) == 3
-    assert max(sizes) < 4000
-    assert "left out for room" in "\n".join(message.text for message in loop.llm.requests[-1].messages)
-
-
 def test_the_last_sentences_go_where_the_text_has_more_than_max_tokens() -> None:
     home = ("Ann lives in Lisbon.", ["F1"])
     loop = Loop([done(home, home, home, home)])
@@ -279,23 +184,6 @@ def test_a_model_that_calls_no_tool_writes_its_answer_in_the_form_of_done() -> N
     assert loop.llm.requests[2].schema is not None
 
 
-def test_the_whole_sentences_of_a_written_answer_that_was_cut_are_kept() -> None:
-    cut = '{"sentences": [{"text": "Ann lives in Lisbon.", "sources": ["F1"]}, {"text": "Ann lives in Lisb'
-    loop = Loop(["Hm.", cut])
-    told_home(loop)
-    assert loop.engine.reflect("b", ASK).text == "Ann lives in Lisbon. [1]"
-
-
-def test_a_model_that_called_tools_before_is_asked_for_one_again() -> None:
-    loop = Loop(
-        [call("recall", query="kayak"), "Ann lives in Lisbon.", done(("Ann lives in Lisbon.", ["F1"]))]
-    )
-    told_home(loop)
-    assert not loop.engine.reflect("b", ASK).is_refusal
-    assert "Use a tool" in loop.told(2)
-    assert loop.llm.requests[2].tools
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -307,28 +195,6 @@ def test_a_call_that_a_small_model_writes_as_text_is_read(text: str) -> None:
     loop = Loop([text])
     told_home(loop)
     assert loop.engine.reflect("b", ASK).text == "Ann lives in Lisbon. [1]"
-
-
-def test_the_result_of_a_written_call_is_told_as_text() -> None:
-    loop = Loop(
-        ['{"name": "recall", "arguments": {"query": "kayak"}}', done(("Ann lives in Lisbon.", ["F1"]))]
-    )
-    told_home(loop)
-    loop.engine.reflect("b", ASK)
-    last = loop.llm.requests[1].messages[-1]
-    assert last.role == "user"
-    assert last.text.startswith("Result of recall:")
-
-
-def test_a_request_that_is_too_long_all_the_same_is_shortened_once() -> None:
-    replies = iter([LlmCut("no room for a reply"), done(("Ann lives in Lisbon.", ["F1"]))])
-    loop = Loop(lambda request: next(replies), window=3000)
-    told_home(loop)
-    for number in range(30):
-        loop.say(f"Where I live there are {number} tall sunflowers beside the old wooden fence.")
-    loop.engine.reflect("b", ASK)
-    first, second = (sum(len(one.text) for one in request.messages) for request in loop.llm.requests)
-    assert second < first
 
 
 SCHEMA = {
@@ -345,31 +211,6 @@ def test_structured_output_is_checked_and_repaired_once() -> None:
     reflection = loop.engine.reflect("b", ASK, response_schema=SCHEMA)
     assert "structured.city: string or null is expected" in loop.told(1)
     assert reflection.structured == {"city": "Lisbon", "pets": None}
-
-
-def test_structured_values_that_nobody_said_are_null() -> None:
-    loop = Loop([done(("Ann lives in Lisbon.", ["F1"]), structured={"city": "Lisbon", "pets": 4})])
-    told_home(loop)
-    assert loop.engine.reflect("b", ASK, response_schema=SCHEMA).structured == {
-        "city": "Lisbon",
-        "pets": None,
-    }
-
-
-def test_a_structure_that_stays_wrong_is_filled_from_what_is_cited() -> None:
-    wrong = done(("Ann lives in Lisbon.", ["F1"]), structured={"city": 7})
-    loop = Loop([wrong, wrong])
-    told_home(loop)
-    reflection = loop.engine.reflect("b", ASK, response_schema=SCHEMA)
-    assert reflection.structured is None or "Lisbon" in str(reflection.structured["city"])
-    assert reflection.trace.model == "scripted"
-
-
-def test_a_wrong_schema_is_refused_before_a_model_is_asked() -> None:
-    loop = Loop([])
-    with pytest.raises(InvalidInput):
-        loop.engine.reflect("b", ASK, response_schema={"type": "string"})
-    assert loop.llm.requests == []
 
 
 # Planted instructions
@@ -423,30 +264,6 @@ def test_what_a_planted_instruction_wants_is_refused_by_the_code() -> None:
     assert [one.text for one in reflection.sentences] == ["Ann lives in Lisbon."]
     refused = [step for step in reflection.trace.steps if step.refused]
     assert {step.tool for step in refused} == {"delete_bank", "expand", "done"}
-
-
-def test_what_expand_reads_is_fenced_too() -> None:
-    loop = Loop([call("expand", fact="F1"), done(("Ann lives in Lisbon.", ["F1"]))])
-    loop.say(f"I live in Lisbon. {PLANTED}")
-    loop.engine.reflect("b", ASK)
-    text = loop.told(1)
-    assert text.startswith("<recalled_memory>")
-    assert text.endswith("</recalled_memory>")
-    assert text.count("</recalled_memory>") == 1
-
-
-def test_a_model_that_serves_nothing_else_leaves_the_engine_as_it_is() -> None:
-    loop = Loop([])
-    told_home(loop)
-    from dataclasses import replace
-
-    from perdure.recall.options import RecallOptions
-    from perdure.reflect.pipeline import ReflectRequest, reflect_in_tiers
-
-    components = replace(loop.engine._components.reflect, llm=None)
-    request = ReflectRequest(recall=loop.engine._recall_request("b", ASK, RecallOptions()))
-    assert reflect_in_tiers(components, request).trace.degraded == ()
-    assert loop.llm.requests == []
 
 
 def test_a_sentence_may_rest_on_a_mental_model() -> None:

@@ -10,7 +10,7 @@ import pytest
 from perdure.errors import InvalidInput
 from perdure.reflect.answer import compose
 from perdure.reflect.reflection import Reflection
-from perdure.reflect.schema import fill_schema, question_of, read_number, read_schema
+from perdure.reflect.schema import fill_schema, read_schema
 from tests.unit.reflect.reflect_kit import fact, recalled
 
 HUT = fact(
@@ -88,16 +88,3 @@ def test_nullable_and_nested_properties_are_read() -> None:
     )
     assert [field.kind for field in fields] == ["string", "integer", "object", "array"]
     assert fields[2].fields[0].kind == "boolean"
-
-
-def test_a_name_becomes_a_question() -> None:
-    fields = read_schema({"properties": {"city": {"type": "string"}, "number_of_dogs": {"type": "integer"}}})
-    assert question_of(fields[0], "Tell of Aino.") == "city: Tell of Aino."
-    assert question_of(fields[1], "Tell of Aino.") == "number of dogs: Tell of Aino."
-
-
-def test_a_number_is_read_where_a_text_has_exactly_one() -> None:
-    assert read_number("about 1,200 people") == 1200
-    assert read_number("7 or 8") is None
-    assert read_number("2.5 km", whole=True) is None
-    assert read_number("none said") is None

@@ -8,11 +8,10 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from perdure import InvalidInput, ModelError, Vector
+from perdure import ModelError, Vector
 from perdure.reflect.support import (
     SourceText,
     check_support,
-    parse_calibrations,
     read_calibrations,
     source_of,
     unsaid,
@@ -67,12 +66,6 @@ def test_numbers_and_names_that_no_source_has_are_unsaid(sentence: str, missing:
     assert unsaid(sentence, [MOVED]) == missing
 
 
-def test_a_bare_value_is_checked_from_its_first_word_on() -> None:
-    assert unsaid("Porto", [MOVED], is_value=True) == ("Porto",)
-    assert unsaid("Lisbon", [MOVED], is_value=True) == ()
-    assert unsaid("Yes", [MOVED], is_value=True) == ()
-
-
 def test_the_cross_encoder_decides_where_words_are_shared() -> None:
     sentence = "Ann moved to Lisbon."
     assert check_support(sentence, [MOVED], FixedReranker(8.0)).holds
@@ -98,8 +91,3 @@ def test_a_fact_says_its_text_its_words_its_dates_and_its_names() -> None:
     source = source_of(stated, ["Around it: the ferry was late."])
     assert unsaid("Ann got keys in Lisbon in June 2026.", [source]) == ()
     assert "Around it: the ferry was late." in source.texts
-
-
-def test_a_calibration_without_a_floor_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="floor"):
-        parse_calibrations('reranker = "x"\n[cross]\nweights = {}\n[words]\nweights = {}\n')

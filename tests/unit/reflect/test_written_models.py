@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 
 import pytest
 
 from perdure import LlmRefused, LlmRequest, MentalModel
 from perdure.domain.mental_model import RefreshOutcome
-from perdure.reflect.mental_models.due import back_off, due_after_consolidation, parked_until
 from tests.support.scripted_llm import Step
-from tests.unit.reflect.loop_kit import NOW, Loop
+from tests.unit.reflect.loop_kit import Loop
 
 ASK = "What is known of Ann?"
 
@@ -70,15 +68,6 @@ def home_and_work(shown: str) -> Step:
     return {"sections": sections}
 
 
-def test_a_document_is_written_in_sections_of_sentences_with_their_facts() -> None:
-    loop = Writing(home_and_work)
-    ids = loop.say("I live in Berlin.") + loop.say("I work at Zalando.")
-    model = loop.model(loop.make())
-    assert model.content == "## Home\n\n- Ann lives in Berlin.\n\n## Work\n\n- Ann works at Zalando."
-    assert set(model.cited_fact_ids) == set(ids)
-    assert model.written_by.startswith("mental_model@")
-
-
 def test_what_is_not_supported_or_names_unknown_facts_is_left_out() -> None:
     def reply(shown: str) -> Step:
         wrong = [
@@ -119,28 +108,6 @@ def test_changes_are_applied_section_by_section() -> None:
     assert "Zalando" not in loop.llm.requests[1].messages[-1].text.split("New facts")[1]
 
 
-def test_a_replaced_section_keeps_what_it_repeats() -> None:
-    def changes(shown: str) -> Step:
-        again = {"text": "Ann lives in Berlin.", "sources": [re.search(r"Berlin\. \((F\d+)\)", shown)[1]]}  # type: ignore[index]
-        sentences = [again, sentence(shown, "Ann plays the cello.", "cello")]
-        return {
-            "changes": [
-                {
-                    "reason": "more",
-                    "change": "replace",
-                    "section": handle(shown, "Home"),
-                    "sentences": sentences,
-                }
-            ]
-        }
-
-    loop = Writing(home, changes)
-    loop.say("I live in Berlin.")
-    model_id = loop.make(trigger={"mode": "delta"})
-    loop.say("I play the cello.")
-    assert loop.refresh(model_id).content == "## Home\n\n- Ann lives in Berlin.\n- Ann plays the cello."
-
-
 def test_a_sentence_is_taken_back_when_any_of_its_sources_ends() -> None:
     def reply(shown: str) -> Step:
         both = sentence(shown, "Ann lives in Berlin and works at Zalando.", "Berlin", "Zalando")
@@ -174,14 +141,6 @@ def test_a_document_is_never_overwritten_by_an_empty_answer_or_a_failure(answer:
     assert after.seen == before.seen
 
 
-def test_changes_that_would_leave_nothing_are_not_carried_out() -> None:
-    loop = Writing(home, lambda shown: {"changes": [{"reason": "x", "change": "remove", "section": "D1"}]})
-    loop.say("I live in Berlin.")
-    model_id = loop.make(trigger={"mode": "delta"})
-    loop.say("I play the cello.")
-    assert "Berlin" in loop.refresh(model_id).content
-
-
 def test_without_content_yet_the_document_is_composed_and_the_failure_named() -> None:
     loop = Writing(LlmRefused("overloaded"))
     loop.say("I live in Berlin.")
@@ -193,30 +152,6 @@ def test_without_content_yet_the_document_is_composed_and_the_failure_named() ->
     assert model.refresh_failures == 1
 
 
-def test_after_failures_a_model_waits_twice_as_long_each_time() -> None:
-    loop = Writing(home, LlmRefused("overloaded"))
-    loop.say("I live in Berlin.")
-    model_id = loop.make(trigger={"refresh_after_consolidation": True})
-    loop.say("I play the cello.")
-    for failures in (1, 2, 3):
-        failed = loop.refresh(model_id)
-        assert failed.refresh_failures == failures
-        assert parked_until(failed, None, NOW) == NOW + timedelta(minutes=2 ** (failures - 1))
-    (due,) = due_after_consolidation(loop.engine._store, "b", None, NOW)
-    assert due.not_before == NOW + timedelta(minutes=4)
-    assert back_off(100) == timedelta(days=1)
-
-
-def test_a_success_ends_the_waiting() -> None:
-    loop = Writing(home, LlmRefused("overloaded"), home)
-    loop.say("I live in Berlin.")
-    model_id = loop.make()
-    loop.say("I play the cello.")
-    assert loop.refresh(model_id).refresh_failures == 1
-    loop.say("I speak Danish.")
-    assert loop.refresh(model_id).refresh_failures == 0
-
-
 def test_a_delta_without_anything_new_costs_no_call() -> None:
     loop = Writing(home)
     loop.say("I live in Berlin.")
@@ -224,22 +159,6 @@ def test_a_delta_without_anything_new_costs_no_call() -> None:
     asked = len(loop.llm.requests)
     loop.refresh(model_id)
     assert len(loop.llm.requests) == asked
-
-
-def test_a_heading_that_names_what_its_facts_do_not_is_left_out() -> None:
-    def reply(shown: str) -> Step:
-        return {
-            "sections": [
-                {
-                    "heading": "Home of Ann in Paris",
-                    "sentences": [sentence(shown, "Ann lives in Berlin.", "Berlin")],
-                }
-            ]
-        }
-
-    loop = Writing(reply)
-    loop.say("I live in Berlin.")
-    assert loop.model(loop.make()).content == "- Ann lives in Berlin."
 
 
 def test_forgetting_a_fact_takes_its_sentence_and_the_heading_over_it() -> None:

@@ -12,7 +12,6 @@ import pytest
 from perdure import Perdure
 from perdure.dates import annotate
 from perdure.dates.writing import MOST_RESOLVED
-from perdure.domain.operation import OperationStatus
 from perdure.domain.work import Work, check_work, working
 from perdure.errors import Cancelled, DeadlineExceeded
 
@@ -26,10 +25,6 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
     with Perdure.open(tmp_path / "m.db", embedder="hashing", reranker="none", tagger="rules") as opened:
         opened.retain("warm", "Ann met Bob on 3 May.")
         yield opened
-
-
-def test_outside_of_such_work_nothing_is_stopped() -> None:
-    check_work()
 
 
 def test_work_that_was_called_off_or_is_late_ends_at_its_next_step() -> None:
@@ -82,19 +77,3 @@ def test_the_cost_of_dense_text_grows_with_its_length_and_no_faster(memory: Perd
 def test_a_table_of_dates_is_resolved_up_to_a_limit() -> None:
     many = annotate("We met on Monday, " * 100, datetime(2026, 5, 1, tzinfo=UTC))
     assert many.count("[") == MOST_RESOLVED
-
-
-def test_background_work_that_was_interrupted_is_done_by_the_next_opening(tmp_path: Path) -> None:
-    options = {"embedder": "hashing", "reranker": "none", "tagger": "rules"}
-    with Perdure.open(tmp_path / "m.db", **options) as memory:  # type: ignore[arg-type]
-        memory.retain("b", "Ann met Bob.")
-        operation = memory.retain_later("b", "Cleo plays the cello. " + DENSE * 3_000)
-        while memory.operations.get("b", operation.id).status is OperationStatus.PENDING:
-            time.sleep(0.01)
-        began = time.monotonic()
-        memory.jobs.interrupt()
-    assert time.monotonic() - began < 10
-    with Perdure.open(tmp_path / "m.db", **options) as memory:  # type: ignore[arg-type]
-        assert memory.operations.get("b", operation.id).status is not OperationStatus.FAILED
-        memory.operations.cancel("b", operation.id)
-        memory.jobs.interrupt()

@@ -189,11 +189,6 @@ def test_langchain_messages_as_objects_and_dumps(form: Any) -> None:
     assert passed(reading) == {"content[1]": "a tool call (get_weather)"}
 
 
-def test_langchain_pairs_of_role_and_text() -> None:
-    reading = read_content([("system", "Be kind."), ("human", "I live in Oslo."), ("ai", "Noted.")], {})
-    assert said(reading) == [("system", "Be kind."), ("user", "I live in Oslo."), ("assistant", "Noted.")]
-
-
 def test_mcp_messages_with_content_objects() -> None:
     resource = {"uri": "file:///lease.txt", "mimeType": "text/plain", "text": "The lease ends in June."}
     reading = read_content(
@@ -252,35 +247,6 @@ def test_gemini_contents_with_parts(camel: bool) -> None:
     assert list(passed(reading).values()) == ["an image", "reasoning", "a tool call (weather)"]
 
 
-def test_ui_messages_of_the_ai_sdk() -> None:
-    reading = read_content(
-        [
-            {
-                "id": "1", "role": "user", "metadata": {"createdAt": MARCH.timestamp() * 1000},
-                "parts": [{"type": "text", "text": "I live in Oslo."}, {"type": "file", "mediaType": "application/pdf", "url": "x"}],
-            },
-            {
-                "id": "2", "role": "assistant",
-                "parts": [
-                    {"type": "step-start"},
-                    {"type": "reasoning", "text": "Hm."},
-                    {"type": "tool-getWeather", "toolCallId": "c", "state": "output-available", "input": {}, "output": "rain"},
-                    {"type": "tool-getMap", "toolCallId": "d", "state": "input-available", "input": {}},
-                    {"type": "text", "text": "It rains.", "state": "done"},
-                ],
-            },
-        ],
-        {},
-    )  # fmt: skip
-    assert said(reading) == [("user", "I live in Oslo."), ("tool", "rain"), ("assistant", "It rains.")]
-    assert reading.items[0].timestamp == MARCH
-    assert list(passed(reading).values()) == [
-        "a file (application/pdf)",
-        "reasoning",
-        "a tool call (getMap)",
-    ]
-
-
 @pytest.mark.parametrize(
     "when",
     [
@@ -321,78 +287,6 @@ def test_a_misspelt_field_of_a_message_is_named_and_one_of_an_item_refused() -> 
 def test_messages_of_which_nothing_can_be_taken_are_an_error_that_names_the_field(content: Any) -> None:
     with pytest.raises(InvalidInput, match="content"):
         read_content(content, {})
-
-
-def test_text_that_cannot_be_stored_does_not_stop_the_other_messages() -> None:
-    reading = read_content(
-        [{"role": "tool", "content": "bytes \x00 here"}, {"role": "user", "content": "I live in Oslo."}], {}
-    )
-    assert said(reading) == [("user", "I live in Oslo.")]
-    assert passed(reading) == {"content[0].content": "not text without NUL characters"}
-
-
-@pytest.mark.parametrize(
-    ("content", "texts", "reasons"),
-    [
-        (
-            [{"role": "user", "content": [{"type": "text", "text": {"value": "I live in Oslo.", "annotations": []}}]}],
-            [("user", "I live in Oslo.")], [],
-        ),
-        (
-            {"id": "c", "choices": [{"index": 0, "message": {"role": "assistant", "content": "It rains.", "refusal": None}}]},
-            [("assistant", "It rains.")], [],
-        ),
-        (
-            {
-                "id": "r", "object": "response",
-                "output": [
-                    {"type": "image_generation_call", "result": "aGVsbG8="},
-                    {"type": "code_interpreter_call", "code": "1 + 1", "outputs": [{"type": "logs", "logs": "2"}]},
-                    {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
-                    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It rains."}]},
-                ],
-            },
-            [("tool", "2"), ("assistant", "It rains.")], ["an image", "a refusal"],
-        ),
-        (
-            [{"role": "assistant", "content": None, "audio": {"id": "a", "transcript": "It rains in Oslo."}},
-             {"role": "assistant", "content": None, "refusal": "I cannot."}],
-            [("assistant", "It rains in Oslo.")], ["a refusal"],
-        ),
-        (
-            [{"role": "assistant", "content": [
-                {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
-                {"type": "code_execution_tool_result", "content": {"type": "code_execution_result", "stdout": "42", "return_code": 0}},
-                {"type": "web_search_tool_result", "content": [{"type": "web_search_result", "title": "Oslo", "encrypted_content": "x"}]},
-            ]}],
-            [("tool", '42\n{"type": "web_search_result", "title": "Oslo"}')], ["a tool call (web_search)"],
-        ),
-        (
-            {"candidates": [{"content": {"role": "model", "parts": [
-                {"executableCode": {"language": "PYTHON", "code": "print(1)"}},
-                {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}},
-                {"text": "It is one."},
-            ]}}]},
-            [("tool", "1"), ("assistant", "It is one.")], ["a part of type executable_code"],
-        ),
-        (
-            {"content": [{"type": "text", "text": "12 degrees"}, {"type": "image", "data": "x", "mimeType": "image/png"}], "isError": False},
-            [("tool", "12 degrees")], ["an image"],
-        ),
-        (
-            ["I live in Oslo.", "", None, {"content": " "}, {"role": "user"}],
-            [("", "I live in Oslo.")], ["no text"] * 4,
-        ),
-    ],
-    ids=["openai assistants", "openai completion", "openai response", "openai audio", "anthropic server tools", "gemini answer",
-         "mcp tool result", "nothing among texts"],
-)  # fmt: skip
-def test_answers_and_rarer_parts_are_taken_or_passed_over(
-    content: Any, texts: list[tuple[str, str]], reasons: list[str]
-) -> None:
-    reading = read_content(content, {})
-    assert said(reading) == texts
-    assert [one.reason for one in reading.passed_over] == reasons
 
 
 def test_a_speaker_given_for_all_messages_names_the_user_alone() -> None:

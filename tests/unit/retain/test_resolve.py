@@ -8,8 +8,8 @@ import pytest
 
 from perdure.domain.fact import Entity
 from perdure.ports.store import KeyedEntity
-from perdure.retain.entities import Resolution, Sighting, keyed, lookup_keys, resolve
-from perdure.retain.likeness import compare, full_names_conflict, numbers_conflict, types_conflict
+from perdure.retain.entities import Resolution, Sighting, keyed, resolve
+from perdure.retain.likeness import full_names_conflict
 
 NOW = datetime(2024, 3, 1, tzinfo=UTC)
 
@@ -58,10 +58,6 @@ def test_bob_is_the_only_bob_smith() -> None:
 def test_bob_is_nobody_known_when_there_are_two() -> None:
     found = settle([see("Bob")], known("Bob Smith"), known("Bob Jones"))
     assert found.decisions[0].is_new
-
-
-def test_bob_is_nobody_known_when_the_last_bob_was_long_ago() -> None:
-    assert settle([see("Bob")], known("Bob Smith", days_ago=400)).decisions[0].is_new
 
 
 def test_nicknames_titles_and_abbreviations() -> None:
@@ -120,30 +116,3 @@ def test_new_things_are_made_once() -> None:
     found = settle([see("Zoe"), see("Zoe"), see("Zoe", "place")])
     assert [d.is_new for d in found.decisions] == [True, False, False]
     assert len(found.entities) == 1
-
-
-def test_keys_to_look_up() -> None:
-    assert {"bob", "robert", "smith", "bob smith"} <= set(lookup_keys([see("Bob Smith")]))
-
-
-def test_a_big_batch_compares_each_name_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = 0
-
-    def counting(*names: str) -> object:
-        nonlocal calls
-        calls += 1
-        return compare(*names)
-
-    monkeypatch.setattr("perdure.retain.entities.compare", counting)
-    entities = [known(f"Person{n} Family{n}") for n in range(500)]
-    settle([see(f"Person{n % 500} Family{n % 500}") for n in range(5000)], *entities)
-    assert calls <= 500
-
-
-def test_likeness_vetoes() -> None:
-    assert types_conflict("person", "place")
-    assert not types_conflict("concept", "place")
-    assert numbers_conflict("iPhone 12", "iPhone")
-    assert full_names_conflict("Ann Lee", "Ann Ray")
-    assert not full_names_conflict("A. Lee", "Ann Lee")
-    assert not full_names_conflict("Ann", "Ann Ray")

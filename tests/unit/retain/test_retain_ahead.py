@@ -133,17 +133,6 @@ def test_overlapped_and_serial_store_the_same(tagger: Tagger) -> None:
     assert sorted(chain(*overlapped.batches)) == sorted(chain(*serial.batches))
 
 
-def test_facts_that_are_known_are_not_embedded_again() -> None:
-    embedder = Counting()
-    said = [
-        {**turn, "content": f"The market in {place} sells {n} kinds of bread and a lot of cheese every day."}
-        for n, (turn, place) in enumerate(zip(talk("one", 40), PLACES * 6, strict=False))
-    ]
-    again = [{**turn, "document_id": "two"} for turn in said]
-    run(LocalExtractor(RuleTagger()), embedder, said, again)
-    assert sum(len(batch) for batch in embedder.batches) == 40
-
-
 def test_each_distinct_text_is_embedded_once_and_in_the_order_asked_for() -> None:
     embedder = Counting()
     with BackgroundEmbedder(embedder, embedder) as ahead:
@@ -176,17 +165,3 @@ def test_a_model_that_fails_ahead_fails_the_retain_and_keeps_the_text() -> None:
     with store.reading("b") as reading:
         assert reading.chunks(document_id="one")
         assert not reading.browse(Selection(where=Filter().at(NOW))).facts
-
-
-def test_an_extractor_that_fails_leaves_no_thread_behind() -> None:
-    class Stopping(LocalExtractor):
-        def extract_in_steps(self, documents: Any) -> Any:
-            for number, step in enumerate(super().extract_in_steps(documents)):
-                if number == 1:
-                    raise ModelError("no more")
-                yield step
-
-    before = threading.active_count()
-    with pytest.raises(ModelError, match="no more"):
-        run(Stopping(RuleTagger()), Counting(), talk("one", 40))
-    assert threading.active_count() == before

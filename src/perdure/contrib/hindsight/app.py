@@ -17,7 +17,6 @@ from perdure.contrib.hindsight import (
     config,
     consolidation,
     directives,
-    document_work,
     documents,
     entities,
     knowledge_base,
@@ -32,7 +31,6 @@ from perdure.contrib.hindsight import (
     stats,
     templates,
     transfer,
-    unbuilt,
     webhooks,
 )
 from perdure.surfaces.plugins.rest import Audited, KeyRing, Service, reply
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
 HINDSIGHT_API = "0.9.1"
 """The version of Hindsight's API whose paths and bodies this server speaks."""
 ROUTERS = (
-    recall, reflect, retain, banks, config, previews, document_work, unbuilt, consolidation, memories, entities, documents, operations,
+    recall, reflect, retain, banks, config, previews, consolidation, memories, entities, documents, operations,
     stats, transfer, directives, mental_models, knowledge_base, templates, webhooks, logs, aliases, bank_transfer,
 )  # fmt: skip
 """In the order in which a request is compared with them."""

@@ -57,10 +57,19 @@ class Page(BaseModel, Generic[T]):
     offset: int
 
     @classmethod
-    def cut(cls, every: Sequence[Source], offset: int, limit: int, view: Callable[[Source], T]) -> Self:
-        """Return the page of a listing that is here in full."""
+    def cut(
+        cls,
+        every: Sequence[Source],
+        offset: int,
+        limit: int,
+        view: Callable[[Source], T],
+        **more: object,
+    ) -> Self:
+        """Return the page of a listing that is here in full; `more` are fields of the page itself."""
         items = [view(one) for one in every[offset : offset + limit]]
-        return cls(items=items, total=len(every), limit=limit, offset=offset)
+        return cls.model_validate(
+            {"items": items, "total": len(every), "limit": limit, "offset": offset, **more}
+        )
 
 
 class TokenUsage(BaseModel):

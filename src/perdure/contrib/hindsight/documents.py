@@ -12,7 +12,7 @@ from fastapi import Query
 from pydantic import BaseModel
 
 from perdure import Perdure
-from perdure.contrib.hindsight.bodies import Body, Limit, Offset, Page, Tags, TagsMatch, iso
+from perdure.contrib.hindsight.bodies import Body, Limit, Offset, Page, Tags, TagsMatch, fields_of, iso
 from perdure.contrib.hindsight.clients import StrictClients
 from perdure.contrib.hindsight.listing import Listing
 from perdure.domain.fact import Chunk, Document
@@ -20,11 +20,13 @@ from perdure.domain.filter import Filter, TagLeaf
 from perdure.domain.filter import TagsMatch as Match
 from perdure.domain.observation import SCOPES_RECORD, read_scope_rule
 from perdure.errors import InvalidInput, NotFound
+from perdure.extending import DocumentEvent
 from perdure.surfaces.plugins.rest import Known, ReadBank, Resource, Scope, Serving, WriteBank
 
 router = Resource("Documents", "/v1/default")
 _DOCUMENTS = "/banks/{bank_id}/documents"
 _DOCUMENT = _DOCUMENTS + "/{document_id:path}"
+MAX_IDS = 100
 
 
 class DocumentListItem(BaseModel):
@@ -108,6 +110,75 @@ class TagItem(BaseModel):
 
 class ListTagsResponse(Page[TagItem]):
     """A page of tags, most used first."""
+
+
+class ObservationIdSample(BaseModel):
+    """How many observations, and which, up to a hundred."""
+
+    count: int = 0
+    ids: list[str] = []
+
+
+class DocumentEventResponse(BaseModel):
+    """One change of a document."""
+
+    document_id: str
+    kind: str
+    created_at: str | None = None
+    operation_id: str | None = None
+    fact_id: str | None = None
+    facts_added: int = 0
+    facts_removed: int = 0
+    observations_created: ObservationIdSample | None = None
+    observations_updated: ObservationIdSample | None = None
+    observations_removed: ObservationIdSample | None = None
+
+
+class DocumentHistoryResponse(Page[DocumentEventResponse]):
+    """A page of changes, newest first."""
+
+    document_id: str
+
+
+class ReprocessDocumentResponse(BaseModel):
+    """Background work that was taken in."""
+
+    success: bool
+    operation_id: str
+    items_count: int
+
+
+@router.get(_DOCUMENT + "/history", operation_id="get_document_history")
+def get_history(
+    service: Serving,
+    bank: ReadBank,
+    document_id: str,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Most changes to return")] = 100,
+    offset: Offset = 0,
+) -> DocumentHistoryResponse:
+    """Return what each retain, correction and consolidation did to the facts of a document and the observations on them."""
+    every = service.engine.documents.history(bank, document_id)
+    return DocumentHistoryResponse.cut(every, offset, limit, _event, document_id=document_id)
+
+
+@router.post(_DOCUMENT + "/reprocess", operation_id="reprocess_document")
+def reprocess(service: Serving, bank: WriteBank, document_id: str) -> ReprocessDocumentResponse:
+    """Draw the document's facts anew from its stored text, in the background."""
+    operation = service.engine.documents.reprocess(bank, document_id)
+    return ReprocessDocumentResponse(success=True, operation_id=operation.id, items_count=1)
+
+
+def _event(event: DocumentEvent) -> DocumentEventResponse:
+    return DocumentEventResponse(
+        **fields_of(event, ("document_id", "kind", "fact_id", "facts_added", "facts_removed")),
+        created_at=iso(event.at),
+        observations_created=_sample(event.observations_created),
+        observations_removed=_sample(event.observations_removed),
+    )
+
+
+def _sample(ids: tuple[str, ...]) -> ObservationIdSample | None:
+    return ObservationIdSample(count=len(ids), ids=list(ids[:MAX_IDS])) if ids else None
 
 
 @router.get(_DOCUMENTS, operation_id="list_documents", dependencies=[StrictClients])

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from pydantic import BaseModel
 
-from perdure.contrib.hindsight.bodies import Offset, iso
+from perdure.contrib.hindsight.bodies import Offset, Page, fields_of, iso
 from perdure.domain.audit import AuditEntry
 from perdure.domain.llm_call import LlmCall
 from perdure.domain.time import parse_instant
@@ -40,14 +40,10 @@ class AuditLogEntry(BaseModel):
     metadata: dict[str, Any]
 
 
-class AuditLogListResponse(BaseModel):
+class AuditLogListResponse(Page[AuditLogEntry]):
     """A page of entries, newest first."""
 
     bank_id: str
-    total: int
-    limit: int
-    offset: int
-    items: list[AuditLogEntry]
 
 
 class AuditLogStatsBucket(BaseModel):
@@ -58,13 +54,18 @@ class AuditLogStatsBucket(BaseModel):
     total: int
 
 
-class AuditLogStatsResponse(BaseModel):
-    """Entries by day; only days that have some."""
+class DayStats(BaseModel):
+    """Counts by day; only days that have some."""
 
     bank_id: str
     period: str
     trunc: str = "day"
     start: str
+
+
+class AuditLogStatsResponse(DayStats):
+    """Entries by day."""
+
     buckets: list[AuditLogStatsBucket]
 
 
@@ -95,14 +96,10 @@ class LLMRequestEntry(BaseModel):
     metadata: dict[str, Any] = {}
 
 
-class LLMRequestListResponse(BaseModel):
+class LLMRequestListResponse(Page[LLMRequestEntry]):
     """A page of calls, newest first."""
 
     bank_id: str
-    total: int
-    limit: int
-    offset: int
-    items: list[LLMRequestEntry]
 
 
 class LLMRequestTokenSums(BaseModel):
@@ -123,13 +120,9 @@ class LLMRequestStatsBucket(BaseModel):
     tokens: LLMRequestTokenSums
 
 
-class LLMRequestStatsResponse(BaseModel):
-    """Calls by day; only days that have some."""
+class LLMRequestStatsResponse(DayStats):
+    """Calls by day."""
 
-    bank_id: str
-    period: str
-    trunc: str = "day"
-    start: str
     buckets: list[LLMRequestStatsBucket]
 
 
@@ -150,8 +143,7 @@ def list_audit_logs(
         bank, action=action, transport=transport,
         since=parse_instant(start_date, "start_date"), until=parse_instant(end_date, "end_date"),
     )  # fmt: skip
-    page = [_audit(one) for one in every[offset : offset + limit]]
-    return AuditLogListResponse(bank_id=bank, total=len(every), limit=limit, offset=offset, items=page)
+    return AuditLogListResponse.cut(every, offset, limit, _audit, bank_id=bank)
 
 
 @router.get("/audit-logs/stats", operation_id="audit_log_stats")
@@ -217,8 +209,7 @@ def list_llm_requests(
         and (since is None or one.at >= since)
         and (until is None or one.at < until)
     ]
-    page = [_llm(one) for one in every[offset : offset + limit]]
-    return LLMRequestListResponse(bank_id=bank, total=len(every), limit=limit, offset=offset, items=page)
+    return LLMRequestListResponse.cut(every, offset, limit, _llm, bank_id=bank)
 
 
 @router.get("/llm-requests/stats", operation_id="llm_request_stats")
@@ -262,35 +253,19 @@ def _sums(calls: Iterable[LlmCall]) -> LLMRequestTokenSums:
 
 
 def _audit(entry: AuditEntry) -> AuditLogEntry:
-    return AuditLogEntry(
-        id=entry.id,
-        action=entry.action,
-        transport=entry.transport.value,
-        bank_id=entry.bank,
-        started_at=iso(entry.started_at),
-        ended_at=iso(entry.ended_at),
-        duration_ms=entry.milliseconds,
-        request=dict(entry.request),
-        response=dict(entry.response),
-        metadata=dict(entry.metadata),
-    )
+    own = {"bank_id": entry.bank, "duration_ms": entry.milliseconds}
+    return AuditLogEntry(**fields_of(entry, AuditLogEntry.model_fields) | own)
 
 
 def _llm(call: LlmCall) -> LLMRequestEntry:
     return LLMRequestEntry(
-        id=call.id,
+        **fields_of(call, ("id", "operation", "model", "status", "input_tokens", "output_tokens", "error")),
         bank_id=call.bank,
-        operation=call.operation,
         trace_id=call.id,
-        model=call.model,
-        status=call.status,
         started_at=iso(call.at),
         ended_at=iso(call.at + timedelta(seconds=call.seconds)),
         duration_ms=round(call.seconds * 1000),
-        input_tokens=call.input_tokens,
-        output_tokens=call.output_tokens,
         total_tokens=call.input_tokens + call.output_tokens,
         input=call.request,
         output=call.response,
-        error=call.error,
     )

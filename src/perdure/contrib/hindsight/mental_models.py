@@ -15,6 +15,7 @@ from perdure.contrib.hindsight.bodies import (
     Deleted,
     ListLimit,
     Offset,
+    Page,
     SubmitResponse,
     TagGroup,
     Tags,
@@ -35,6 +36,7 @@ from perdure.domain.mental_model import (
     MentalModelVersion,
     RefreshPreview,
     RefreshTrigger,
+    cited_ids,
 )
 from perdure.surfaces.plugins.rest import ReadBank, Resource, Serving, WriteBank, on_recall_worker, plain
 
@@ -135,13 +137,8 @@ class MentalModelResponse(BaseModel):
     is_stale: bool | None = None
 
 
-class MentalModelListResponse(BaseModel):
+class MentalModelListResponse(Page[MentalModelResponse]):
     """A page of models."""
-
-    items: list[MentalModelResponse]
-    total: int
-    limit: int
-    offset: int
 
 
 class MentalModelDryRunRefreshResult(BaseModel):
@@ -308,28 +305,21 @@ def _shown(engine: Perdure, model: MentalModel, detail: str) -> dict[str, Any]:
     return _view(engine, model, detail, is_page=is_page, is_stale=stale)
 
 
+_OF_MODEL = (
+    "id", "name", "tags", "last_refreshed_at", "last_memory_seen_at", "last_refresh_failed_at", "last_full_refreshed_at",
+    "created_at",
+)  # fmt: skip
+
+
 def _view(
     engine: Perdure, model: MentalModel, detail: str, *, is_page: bool, is_stale: bool | None
 ) -> dict[str, Any]:
     shown = MentalModelResponse(
-        id=model.id,
-        bank_id=model.bank,
-        name=model.name,
-        tags=sorted(model.tags),
-        last_refreshed_at=iso(model.last_refreshed_at),
-        last_memory_seen_at=iso(model.last_memory_seen_at),
-        last_refresh_failed_at=iso(model.last_refresh_failed_at),
-        last_full_refreshed_at=iso(model.last_full_refreshed_at),
-        created_at=iso(model.created_at),
-        is_knowledge_page=is_page,
-        is_stale=is_stale,
+        **fields_of(model, _OF_MODEL), bank_id=model.bank, is_knowledge_page=is_page, is_stale=is_stale
     )
     if detail != "metadata":
-        shown.source_query, shown.content, shown.max_tokens = (
-            model.source_query,
-            model.content,
-            model.max_tokens,
-        )
+        shown.source_query, shown.content = model.source_query, model.content
+        shown.max_tokens = model.max_tokens
         shown.trigger = trigger_view(model.trigger)
     if detail == "full":
         shown.reflect_response = _reflect_response(engine, model)
@@ -378,54 +368,35 @@ def _fact(fact: Fact) -> dict[str, Any]:
     return sparse(shown)
 
 
+_OF_PREVIEW = (
+    "requested_mode", "effective_mode", "mode_fallback_reason", "outcome", "would_persist", "current_content",
+    "candidate_content", "preview_content", "diff", "duration_ms", "warnings",
+)  # fmt: skip
+
+
 def _dry_run(engine: Perdure, preview: RefreshPreview) -> MentalModelDryRunRefreshResult:
-    model, retraction, operations = preview.model, preview.retraction, preview.operations
-    trace = {name: value for name, value in preview.trace(preview.snapshot_at).items() if value is not None}
+    model = preview.model
+    trace = _filled(preview.trace(preview.snapshot_at))
+    retraction = trace.get("retraction")
+    if preview.retraction is not None:
+        retraction = {**trace["retraction"], "fact_texts": list(preview.retraction.fact_texts)}
     watermark = max(filter(None, (model.last_memory_seen_at, preview.newest_seen_at)), default=None)
+    window = {
+        "created_after": iso(preview.read_after),
+        "created_before": preview.snapshot_at.isoformat(),
+        "watermark": iso(watermark),
+    }
     return MentalModelDryRunRefreshResult(
+        **fields_of(preview, _OF_PREVIEW),
         mental_model_id=model.id,
         name=model.name,
-        requested_mode=preview.requested_mode.value,
-        effective_mode=preview.effective_mode.value,
-        mode_fallback_reason=preview.mode_fallback_reason,
-        outcome=preview.outcome.value,
-        would_persist=preview.would_persist,
         scope=_scope(model),
-        window=_filled(
-            {
-                "created_after": iso(preview.read_after),
-                "created_before": preview.snapshot_at.isoformat(),
-                "watermark": iso(watermark),
-            }
-        ),
+        window=_filled(window),
         facts={"retrieved": dict(preview.retrieved), "used": dict(preview.used)},
-        based_on=_based_on(
-            engine,
-            model.bank,
-            [
-                one
-                for section in preview.sections
-                for sentence in section.sentences
-                for one in sentence.fact_ids
-            ],
-        ),
-        current_content=preview.current_content,
-        candidate_content=preview.candidate_content,
-        preview_content=preview.preview_content,
-        diff=preview.diff,
-        delta_operations=None
-        if operations is None
-        else {"applied": list(operations.applied), "skipped": list(operations.skipped)},
-        retraction=None
-        if retraction is None
-        else {
-            "fact_ids": list(retraction.fact_ids),
-            "fact_texts": list(retraction.fact_texts),
-            "applied": not preview.outcome.failed,
-        },
+        based_on=_based_on(engine, model.bank, cited_ids(preview.sections)),
+        delta_operations=trace.get("delta_operations"),
+        retraction=retraction,
         trace=trace,
-        duration_ms=preview.duration_ms,
-        warnings=list(preview.warnings),
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
+from fastapi import Request
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
@@ -15,7 +17,7 @@ from perdure.domain.llm_call import LlmOperation
 from perdure.domain.time import parse_utc
 from perdure.errors import InvalidInput, NotFound
 from perdure.extending import load_prompt
-from perdure.surfaces.plugins.rest import ReadBank, Resource, Serving, WriteBank
+from perdure.surfaces.plugins.rest import Known, ReadBank, Resource, Serving, WriteBank, plain_error
 
 router = Resource("Previews", "/v1/default/banks/{bank_id}")
 NO_MODEL = "no language model is configured: this server extracts, consolidates and reflects without one"
@@ -129,6 +131,14 @@ def test_bank_llm(bank: WriteBank, service: Serving) -> BankLlmHealthResponse:
         for one in service.engine.llm.health(bank)
     ]
     return BankLlmHealthResponse(bank_id=bank, operations=health)
+
+
+@router.post("/consolidation-strategies/preview", include_in_schema=False, response_model=None)
+async def preview_strategies(caller: Known, request: Request) -> JSONResponse:
+    """Answer 501: strategies steer consolidation by language models, and nothing here has them."""
+    del caller
+    template = getattr(request.scope.get("route"), "path", request.url.path)
+    return plain_error(501, "not_built", f"{request.method} {template} is not built yet")
 
 
 @router.get("/attachments/{attachment_id}", operation_id="get_bank_attachment", status_code=404)

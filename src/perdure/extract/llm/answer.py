@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from perdure.llm.expected import Expected, expect
+from perdure.llm.answer import Expected, expect
 
 
 class WordedFact(BaseModel):

@@ -92,8 +92,7 @@ class LocalExtractor:
         for tagger, by_agent in ((self._tagger, False), (self._light, True)):
             chosen = [at for at, turn in enumerate(turns) if turn.is_agent is by_agent]
             tagged = tagger.tag([turns[at].text for at in chosen], names) if chosen else []
-            for at, sentences in zip(chosen, tagged, strict=True):
-                mentions[at] = [mention for sentence in sentences for mention in sentence.mentions]
+            mentions |= zip(chosen, tagged, strict=True)
         speakers = {number: _speakers(documents[number]) for number, _ in places}
         return [
             _reading(documents[number], index, mentions[at], speakers[number])

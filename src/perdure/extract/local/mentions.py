@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from itertools import takewhile
 
 from perdure.ports.tagger import Mention
 from perdure.text.given_names import is_given_name
@@ -71,7 +72,7 @@ def find_mentions(
         mentions += _known(text, name, kind)
     known = [(one.start, one.end) for one in mentions]
     for mention in tagged:
-        name = clean_name(mention.text)
+        name = _bare_name(clean_name(mention.text))
         start = text.find(name, mention.start)
         if not name or start < 0 or any(start < last and first < start + len(name) for first, last in known):
             continue
@@ -94,6 +95,14 @@ def clean_name(name: str) -> str:
     if not 1 < len(bare) <= _LONGEST or len(bare.split()) > _MOST_WORDS or not _LETTER.search(bare):
         return ""
     return "" if normal_name(bare) in _NO_NAME or bare.islower() or _FRAGMENT.search(bare) else bare
+
+
+def _bare_name(name: str) -> str:
+    """Return a given name with the names behind it, without the words that follow: "Lena zieht" is Lena."""
+    words = name.split()
+    if not words or not is_given_name(words[0]):
+        return name
+    return " ".join(takewhile(lambda word: word[0].isupper(), words)) or name
 
 
 def _is_name(name: str, tagged: str, text: str, start: int, language: str) -> bool:

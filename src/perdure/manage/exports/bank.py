@@ -1,4 +1,4 @@
-"""What exporters read of a bank, page by page."""
+"""Paged access of exporters to a bank."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from perdure.ports.store import FactsWhere, Store
 
 @dataclass(frozen=True, slots=True)
 class BankContent:
-    """A bank's facts, entities and documents; each call reads the bank as it is then."""
+    """A bank's facts, entities and documents; each call reads the current state."""
 
     store: Store
     id: str
     now: datetime
 
     def facts(self) -> Iterator[Sequence[Fact]]:
-        """All facts in the order of their recording, closed ones too, in pages; each once."""
+        """Yield all facts in recorded order, closed ones too, in pages, each once."""
         seen: set[str] = set()
         for page in fact_pages(self.store, self.id, self.now):
             fresh = [fact for fact in page if fact.id not in seen]
@@ -29,12 +29,12 @@ class BankContent:
             yield fresh
 
     def entities(self) -> list[Entity]:
-        """Entities, most mentioned first."""
+        """Return the entities, most mentioned first."""
         with self.store.reading(self.id) as reading:
             return [keyed.entity for keyed in reading.entities()]
 
     def documents(self) -> list[Document]:
-        """Documents, oldest first."""
+        """Return the documents, oldest first."""
         with self.store.reading(self.id) as reading:
             return reading.documents()[::-1]
 
@@ -43,7 +43,7 @@ class BankContent:
             return reading.chunks(document_id=document_id)
 
     def facts_of(self, *, document_id: str | None = None, entity_id: str | None = None) -> list[Fact]:
-        """The facts of a document, or those that mention an entity, in the order of their recording."""
+        """Return the facts of a document, or those that mention an entity, in recorded order."""
         where = FactsWhere(
             document_ids=[document_id] if document_id is not None else (),
             entity_ids=[entity_id] if entity_id is not None else (),
@@ -52,18 +52,18 @@ class BankContent:
             return reading.find_facts(where)
 
     def causes(self, fact_ids: Sequence[str]) -> list[Link]:
-        """The causal links that start or end at the facts."""
+        """Return the causal links that start or end at the facts."""
         with self.store.reading(self.id) as reading:
             return reading.links(fact_ids, LinkKind.CAUSAL)
 
 
 def sure_time(fact: Fact) -> Window | None:
-    """When it happened; None where that is a guess, which is not to be shown."""
+    """Return when it happened; None if that is a guess, which is not shown."""
     return None if fact.has_unsure_date else fact.occurred
 
 
 def state_of(fact: Fact, now: datetime) -> str:
-    """`current`, `ended` (it was true until some time) or `retired` (it is not believed any longer)."""
+    """Return `current`, `ended` (it was true until some time) or `retired` (it is no longer believed)."""
     if fact.retired_at is not None:
         return "retired"
     return "ended" if fact.valid_to is not None and fact.valid_to <= now else "current"

@@ -1,4 +1,4 @@
-"""A bank as a graph: entities and facts are nodes; edges say what mentions, states or causes what."""
+"""A bank as a graph of entities and facts, with edges for mentions, relations and causes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ EDGE_FIELDS = ("fact",)
 
 
 def read_graph(bank: BankContent) -> Iterator[Node | Edge]:
-    """Nodes and edges, each edge after its nodes; facts that are not believed any longer are left out."""
+    """Yield nodes and edges, each edge after its nodes, without facts that are no longer believed."""
     names: dict[str, str] = {}
     for entity in bank.entities():
         for name in (entity.name, *entity.aliases):
@@ -98,7 +98,7 @@ def _fact_edges(fact: Fact, names: Mapping[str, str], entity_ids: set[str]) -> I
 
 
 def write_graphml(bank: BankContent) -> Iterator[str]:
-    """GraphML, which networkx, Gephi, yEd and Cytoscape open."""
+    """Yield GraphML, which networkx, Gephi, yEd and Cytoscape open."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield (
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
@@ -135,7 +135,7 @@ def _data(prefix: str, fields: Mapping[str, str]) -> str:
 
 
 def write_dot(bank: BankContent) -> Iterator[str]:
-    """Graphviz's DOT: entities as ellipses, facts as boxes, ended ones dashed."""
+    """Yield Graphviz's DOT: entities as ellipses, facts as boxes, ended ones dashed."""
     yield f"digraph {_quoted(bank.id)} {{"
     yield "  graph [rankdir=LR, overlap=false];"
     yield '  node [fontname="Helvetica", fontsize=10];'
@@ -165,6 +165,6 @@ def _listed(fields: Mapping[str, str]) -> str:
 
 
 def _quoted(value: str) -> str:
-    """A string of DOT; a backslash would begin an escape there."""
+    """Return a string of DOT, in which a backslash would begin an escape."""
     plain = _NOT_IN_XML.sub("", value).replace("\\", "\\\\").replace('"', '\\"')
     return '"' + " ".join(plain.splitlines()) + '"'

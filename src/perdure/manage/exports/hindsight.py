@@ -14,11 +14,11 @@ from perdure.manage.exports.bank import BankContent, iso, sure_time
 
 SCHEMA_VERSION = 1
 _CARRIED = {FactType.WORLD: "world", FactType.EXPERIENCE: "experience"}
-"""Opinions and observations are derived there too."""
+"""Opinions and observations are derived again by Hindsight."""
 
 
 def write_archive(bank: BankContent, path: Path) -> int:
-    """Write the archive; returns how many facts are in it. What is not believed any longer is not in it."""
+    """Write the archive, without facts that are no longer believed, and return the number of facts."""
     documents = facts = 0
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for document in bank.documents():
@@ -98,7 +98,7 @@ def _fact(fact: Fact, chunks: Sequence[Chunk], causes: Sequence[int]) -> dict[st
 
 
 def _own_fields(fact: Fact) -> Mapping[str, str]:
-    """What Hindsight has no field for, among the metadata, where our importer finds it again."""
+    """Return fields that Hindsight lacks, as metadata for our importer."""
     stated = {
         "speaker": fact.speaker,
         "subject": fact.subject if fact.relation else None,

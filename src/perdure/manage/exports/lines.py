@@ -9,11 +9,11 @@ from perdure.domain.fact import Fact
 from perdure.manage.exports.bank import BankContent, iso, state_of, sure_time
 
 _BREAKS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-"""Characters that JSON allows in text and at which many readers would end the line."""
+"""Characters that JSON allows in text and at which many readers end a line."""
 
 
 def write_lines(bank: BankContent) -> Iterator[str]:
-    """Every fact that the bank ever had, in the order of recording; the same keys in each line."""
+    """Yield every fact that the bank ever had, in recorded order, with the same keys in each line."""
     for page in bank.facts():
         for fact in page:
             line = json.dumps(_plain(fact, bank), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""A vault of Markdown: a page per entity with its facts and links to what they mention, which Obsidian opens."""
+"""A vault of Markdown for Obsidian: a page per entity with its facts and links to other entities."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from perdure.manage.exports.bank import BankContent, state_of, sure_time
 from perdure.manage.exports.private import make_private_folder, open_private
 
 MARKER = ".perdure-vault"
-"""A file that tells a vault that may be written anew."""
+"""The file that marks a vault, which may be overwritten."""
 ENTITIES, OTHER, INDEX = "Entities", "Other facts.md", "index.md"
 LONGEST_NAME = 120
 DERIVED = (FactType.OPINION, FactType.OBSERVATION)
-"""What nobody said as it stands: it was formed of what was said."""
+"""Types of facts that nobody said as they are."""
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\/:*?\"<>|#^\[\]]+")
 _WINDOWS = frozenset(
     {"con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))}
@@ -26,7 +26,7 @@ _WINDOWS = frozenset(
 
 
 def write_vault(bank: BankContent, folder: Path, *, force: bool) -> int:
-    """Write the vault, whole or not at all; returns how many pages it has. An existing vault is replaced only with `force`."""
+    """Write the vault, whole or not at all, and return the number of pages. An existing vault is replaced only with `force`."""
     if folder.exists() and not (force and (folder / MARKER).is_file()):
         expected = "a folder that does not exist, or a vault that was exported before, with force"
         raise InvalidInput("file", expected, str(folder))
@@ -69,7 +69,7 @@ def _write(bank: BankContent, folder: Path) -> int:
 
 
 def page_names(entities: Sequence[Entity]) -> dict[str, str]:
-    """Entity -> the name of its file, which every file system takes, and no two share in any case."""
+    """Return entity -> file name, valid on every file system and unique in any case."""
     names: dict[str, str] = {}
     taken = {INDEX.removesuffix(".md"), OTHER.removesuffix(".md").casefold()}
     for entity in entities:
@@ -114,7 +114,7 @@ def _page(
 
 
 def _in_order(facts: Sequence[Fact]) -> list[Fact]:
-    """By date, undated ones last."""
+    """Sort by date, undated facts last."""
     return sorted(facts, key=lambda fact: (fact.dated is None, fact.dated.isoformat() if fact.dated else ""))
 
 
@@ -152,7 +152,7 @@ def _bullet(
 
 
 def link_names(text: str, others: Sequence[tuple[str, str]]) -> tuple[str, list[str]]:
-    """The text with each name linked where it first stands, longest names first; and links of those that it does not have."""
+    """Link each name at its first occurrence, longest names first; return the text and links for names without one."""
     spans: list[tuple[int, int, str]] = []
     unlinked: list[str] = []
     for name, page in sorted(dict.fromkeys(others), key=lambda pair: -len(pair[0])):
@@ -181,7 +181,7 @@ def _link(page: str, name: str, *, in_table: bool = False) -> str:
 
 
 def _inline(text: str) -> str:
-    """A text on one line that makes no link, tag or heading of its own."""
+    """Return a text on one line without links, tags and headings."""
     plain = " ".join(text.split())
     return (
         plain.replace("[[", "[ [")
@@ -193,5 +193,5 @@ def _inline(text: str) -> str:
 
 
 def _tag(tag: str) -> str:
-    """A tag as Obsidian takes it: without spaces and colons."""
+    """Return a valid tag of Obsidian, without spaces and colons."""
     return re.sub(r"[^\w/-]+", "-", tag).strip("-") or "tag"

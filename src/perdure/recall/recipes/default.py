@@ -26,7 +26,10 @@ DEFAULT = Recipe(
         speaker=0.5,
         role=4.0,
         cover=3.0,
+        answers=1.0,
+        unread=0.5,
     ),
+    read=12,
     ended=0.1,
     doubt=0.5,
     scoring=BoostScoring(on_odds=True),
@@ -36,6 +39,7 @@ FAST = replace(
     DEFAULT,
     name="fast",
     cross_pool=0,
+    read=0,
     blend=replace(DEFAULT.blend, late=3.0, channels={**DEFAULT.blend.channels, "keyword": 3.0}),
 )
 """Without the cross-encoder the words and the token vectors weigh more: facts are short, and few words tell them apart."""

@@ -12,7 +12,7 @@ from perdure.domain.filter import Filter, admits
 from perdure.domain.inert import inert
 from perdure.domain.mental_model import ModelSection, ModelSentence, render_sections
 from perdure.domain.recall import Evidence, Query, RecallResult
-from perdure.domain.rendering import iso_day, with_date
+from perdure.domain.rendering import document_line, iso_day
 from perdure.ports.notes import NOTE_PREFIX
 from perdure.ports.tokens import Tokens
 from perdure.text.terms import index_terms
@@ -50,7 +50,7 @@ def _is_on_subject(fact: Fact, query: Query) -> bool:
 
 def sentence_of(fact: Fact, now: datetime) -> ModelSentence:
     """A fact as a sentence, with its date; what is over says until when, and rests on what ended it too."""
-    text = with_date(inert(fact.text), fact)
+    text = inert(document_line(fact))
     text = text if text.endswith(_ENDS) else text + "."
     if admits(Filter().at(now), fact):
         return ModelSentence(text, (fact.id,))

@@ -20,8 +20,8 @@ from perdure.domain.mental_model import (
 )
 from perdure.domain.rendering import cited_line, fenced, one_line
 from perdure.errors import LlmInvalid
+from perdure.llm.answer import expect
 from perdure.llm.caller import Caller, Purpose
-from perdure.llm.expected import expect
 from perdure.llm.prompt import Prompt, load
 from perdure.ports.llm import ChatMessage
 from perdure.reflect.components import ReflectComponents

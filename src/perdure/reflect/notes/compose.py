@@ -19,7 +19,7 @@ from perdure.domain.note import (
     sections,
 )
 from perdure.domain.question import Question
-from perdure.domain.rendering import ending, one_line, with_date
+from perdure.domain.rendering import document_line, ending, one_line
 from perdure.domain.time import Window
 from perdure.ports.store import FactsWhere, Order, Reading, Selection
 from perdure.reflect.observations.compose import is_source
@@ -88,7 +88,7 @@ def _told(facts: Sequence[Fact], most: int) -> Iterator[tuple[str, NoteLine]]:
         chosen = {fact.id for fact in sorted(of_kind, key=_weight, reverse=True)[:most]}
         for fact in of_kind:
             if fact.id in chosen:
-                yield heading, NoteLine(with_date(one_line(fact.text), fact), (fact.id,))
+                yield heading, NoteLine(document_line(fact), (fact.id,))
 
 
 def _weight(fact: Fact) -> tuple[bool, int, bool]:

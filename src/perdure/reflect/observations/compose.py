@@ -1,14 +1,10 @@
-"""Composing a profile: current relations as clauses, then the most central facts that differ from each other.
-
-    Ann: lives in Lisbon; works at Zalando; likes tea and jazz. Ann moved to Lisbon in March. Ann ran her first marathon.
+"""Composing a profile: at most ten statements as they were said, the most central first, that differ from each other.
 
 Pure: the same facts give the same profile, whatever the order in which they came.
 """
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,26 +12,19 @@ from datetime import UTC, datetime
 import numpy as np
 
 from perdure.domain.fact import INSTRUCTION, Fact
+from perdure.domain.item import DATA_ROLES
 from perdure.domain.observation import Clause, is_synthesised
-from perdure.domain.rendering import one_line, with_date
+from perdure.domain.rendering import document_line, one_line
 from perdure.ports.embedder import Matrix, Vector
-from perdure.reflect.observations.wording import relation_clause
-from perdure.text.names import normal_name
-from perdure.text.relations import is_single_valued, same_value
 from perdure.text.terms import plain_words
 
 TRADE = 0.5
 """The lambda of maximal marginal relevance: centrality against likeness to what was chosen."""
-MOST_RELATIONS = 12
-MOST_VALUES = 6
-"""Values of one relation in a clause, the newest."""
-MOST_SENTENCES = 8
-SENTENCE_CHARACTERS = 280
-"""Longer facts are no sentences of a profile."""
+MOST_STATEMENTS = 10
+MOST_CHARACTERS = 280
+"""Longer statements are no lines of a profile."""
 LEAST_SOURCES = 2
 """What rests on one fact is that fact."""
-_QUOTING = re.compile(r"[^:\n]{1,80}\b(?:said|asked|shares|sends)\b[^:\n]{0,40}:")
-_QUESTION_ENDS = ("?", '?"', "?”", "?'")
 _START_OF_TIME = datetime.min.replace(tzinfo=UTC)
 
 Count = Callable[[str], int]
@@ -55,72 +44,32 @@ class Profile:
 
 
 def is_source(fact: Fact) -> bool:
-    """Whether a profile may rest on a fact: a statement, no order to the agent and nothing that was synthesised."""
-    return not is_synthesised(fact) and INSTRUCTION not in fact.flags
+    """Return whether a profile may rest on a fact: no order to the agent, no output of a tool, nothing synthesised."""
+    return (
+        not is_synthesised(fact) and INSTRUCTION not in fact.flags and fact.speaker.lower() not in DATA_ROLES
+    )
 
 
 def compose(
     name: str,
-    names: Sequence[str],
     facts: Sequence[Fact],
     vectors: Mapping[str, Vector],
     *,
     count: Count,
     max_tokens: int,
 ) -> Profile | None:
-    """The profile of `name`, within `max_tokens`; None when it would rest on fewer than two facts.
-
-    `names` are those under which the subject of a relation is meant; none for a topic, whose clauses are facts.
-    """
-    ordered = sorted(facts, key=_place)
-    relations = _relation_clauses(names, ordered)
-    used = {fact_id for clause in relations for fact_id in clause.fact_ids}
-    rest = [fact for fact in ordered if fact.id not in used and _tells(fact, names)]
-    sentences = [_sentence(fact) for fact in _central(rest, vectors)]
-    return _within(name, relations, sentences, count, max_tokens)
-
-
-def _tells(fact: Fact, names: Sequence[str]) -> bool:
-    """Whether a fact can be a sentence of a profile: a short statement in the third person that names its subject."""
-    text = one_line(fact.text)
-    if len(text) > SENTENCE_CHARACTERS or text.endswith(_QUESTION_ENDS) or _QUOTING.match(text):
-        return False
-    own = f" {normal_name(text)} "
-    return not names or any(f" {normal_name(name)}" in own for name in names)
+    """Return the profile of `name`, within `max_tokens`; None when it would rest on fewer than two facts."""
+    short = [fact for fact in sorted(facts, key=_place) if len(one_line(fact.text)) <= MOST_CHARACTERS]
+    kept: list[Clause] = []
+    for clause in map(_sentence, _central(short, vectors)):
+        if count(_text(name, [*kept, clause])) <= max_tokens:
+            kept.append(clause)
+    profile = Profile(_text(name, kept), tuple(kept))
+    return profile if len(profile.source_ids) >= LEAST_SOURCES else None
 
 
 def _place(fact: Fact) -> tuple[datetime, str]:
     return fact.mentioned_at or fact.recorded_at or _START_OF_TIME, fact.id
-
-
-def _relation_clauses(names: Sequence[str], facts: Sequence[Fact]) -> list[Clause]:
-    """A clause per relation of the subject, the one stated last first; values that are the same are one."""
-    own = {normal_name(name) for name in names}
-    stated: defaultdict[str, list[Fact]] = defaultdict(list)
-    for fact in facts:
-        if fact.subject and fact.relation and normal_name(fact.subject) in own and _says_value(fact):
-            stated[fact.relation].append(fact)
-    clauses = []
-    for relation, same in stated.items():
-        values: list[list[Fact]] = []
-        for fact in reversed(same):
-            match = next((v for v in values if same_value(v[0].object or "", fact.object or "")), None)
-            if match is not None:
-                match.append(fact)
-            elif len(values) < MOST_VALUES:
-                values.append([fact])
-        if len(values) > 1 and is_single_valued(relation):
-            continue  # An open conflict is a question, no part of a profile.
-        behind = [fact for value in values for fact in value]
-        text = relation_clause(relation, [one_line(value[0].object or "") for value in values])
-        clauses.append((_place(same[-1]), _clause(text, behind)))
-    clauses.sort(key=lambda pair: pair[0], reverse=True)
-    return [clause for _, clause in clauses[:MOST_RELATIONS]]
-
-
-def _says_value(fact: Fact) -> bool:
-    """Whether the value is in the fact's own words, which a person may have changed since it was read."""
-    return bool(fact.object) and normal_name(fact.object or "") in normal_name(fact.text)
 
 
 def _clause(text: str, facts: Sequence[Fact]) -> Clause:
@@ -129,7 +78,7 @@ def _clause(text: str, facts: Sequence[Fact]) -> Clause:
 
 
 def _sentence(fact: Fact) -> Clause:
-    text = with_date(one_line(fact.text), fact)
+    text = document_line(fact)
     return _clause(text if text.endswith((".", "!", "?", "…", "]", '"', "。")) else f"{text}.", [fact])
 
 
@@ -144,7 +93,7 @@ def _central(facts: Sequence[Fact], vectors: Mapping[str, Vector]) -> list[Fact]
     likeness = np.zeros(len(facts), dtype=np.float32)
     chosen: list[int] = []
     left = np.ones(len(facts), dtype=np.bool_)
-    while len(chosen) < min(MOST_SENTENCES, len(facts)):
+    while len(chosen) < min(MOST_STATEMENTS, len(facts)):
         values = np.where(left, marginal_relevance(centrality, likeness), -np.inf)
         best = int(np.argmax(values))
         chosen.append(best)
@@ -174,22 +123,5 @@ def _matrix(facts: Sequence[Fact], vectors: Mapping[str, Vector]) -> Matrix:
     return scaled
 
 
-def _within(
-    name: str, relations: Sequence[Clause], sentences: Sequence[Clause], count: Count, max_tokens: int
-) -> Profile | None:
-    """Relations first, then sentences, each taken while the whole stays within the bound."""
-    kept_relations: list[Clause] = []
-    kept_sentences: list[Clause] = []
-    for clause in relations:
-        if count(_text(name, [*kept_relations, clause], [])) <= max_tokens:
-            kept_relations.append(clause)
-    for clause in sentences:
-        if count(_text(name, kept_relations, [*kept_sentences, clause])) <= max_tokens:
-            kept_sentences.append(clause)
-    profile = Profile(_text(name, kept_relations, kept_sentences), (*kept_relations, *kept_sentences))
-    return profile if len(profile.source_ids) >= LEAST_SOURCES else None
-
-
-def _text(name: str, relations: Sequence[Clause], sentences: Sequence[Clause]) -> str:
-    stated = f"{'; '.join(clause.text for clause in relations)}." if relations else ""
-    return " ".join([f"{name}:", *filter(None, (stated, *(clause.text for clause in sentences)))])
+def _text(name: str, clauses: Sequence[Clause]) -> str:
+    return " ".join([f"{name}:", *(clause.text for clause in clauses)])

@@ -20,8 +20,8 @@ from perdure.domain.observation import OBSERVATION_RECORD, Clause, Subject, fing
 from perdure.domain.record import Record
 from perdure.domain.rendering import cited_line, fenced, one_line
 from perdure.errors import DeadlineExceeded, LlmCut, LlmError, LlmInvalid
+from perdure.llm.answer import expect
 from perdure.llm.caller import Caller, Purpose
-from perdure.llm.expected import expect
 from perdure.llm.prompt import load
 from perdure.ports.llm import ChatMessage, TokenUsage
 from perdure.ports.store import Reading

@@ -27,7 +27,7 @@ from perdure.retain.identity import digest
 ENTITY, TOPIC = "entity", "topic"
 WINDOW = 120
 """Facts of a subject that a profile is made from, the newest: its cost does not grow with the bank."""
-MIN_FACTS, MAX_TOKENS = 3, 80
+MIN_FACTS, MAX_TOKENS = 3, 160
 _SOURCES = frozenset(FactType) - {FactType.OBSERVATION}
 
 

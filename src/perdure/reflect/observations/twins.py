@@ -11,8 +11,8 @@ from perdure.domain.inert import inert
 from perdure.domain.llm_call import LlmOperation
 from perdure.domain.rendering import fenced
 from perdure.errors import DeadlineExceeded, LlmError, ModelError
+from perdure.llm.answer import expect
 from perdure.llm.caller import Caller, Purpose
-from perdure.llm.expected import expect
 from perdure.llm.prompt import load
 from perdure.ports.llm import ChatMessage, TokenUsage
 from perdure.reflect.components import ReflectComponents

@@ -76,9 +76,8 @@ def plan_profile(
             return PlannedProfile(subject, name, None, {})
         features = reading.features([fact.id for fact in facts])
     vectors = {fact_id: own.vectors["fact"] for fact_id, own in features.items() if "fact" in own.vectors}
-    names = () if entity is None else (entity.name, *entity.aliases)
     count = components.recall.tokens.count
-    profile = compose(name, names, facts, vectors, count=count, max_tokens=options.max_tokens)
+    profile = compose(name, facts, vectors, count=count, max_tokens=options.max_tokens)
     by_id = {fact.id: fact for fact in facts}
     sources = {} if profile is None else {fact_id: by_id[fact_id] for fact_id in profile.source_ids}
     return PlannedProfile(subject, name, profile, sources)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from perdure.domain.fact import Fact
-from perdure.domain.opinion import OpinionEvidence
+from perdure.domain.opinion import EvidenceLabel, OpinionEvidence
 from perdure.ports.store import Rows, Transaction
 from perdure.recall.beliefs import (
     EVIDENCE,
@@ -18,9 +18,7 @@ from perdure.recall.beliefs import (
     opinion_record,
     stored_opinions,
 )
-from perdure.reflect.opinions.assess import is_same, position_of
-from perdure.reflect.opinions.attitudes import attitudes_of
-from perdure.reflect.opinions.rows import is_stronger, opinion_fact, opinion_features, worded_by
+from perdure.reflect.opinions.rows import opinion_fact, opinion_features, stated_strength
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +80,12 @@ def scrub_opinions(tx: Transaction, erased: Mapping[str, Fact]) -> frozenset[str
 def _worded_anew(
     stored: StoredOpinion, log: Sequence[OpinionEvidence], facts: Mapping[str, Fact]
 ) -> StoredOpinion | None:
-    """The opinion in words of the facts that still state it; None when none does.
-
-    The words are those that forming the opinion from these facts alone would have given it.
-    """
-    position = position_of(stored)
-    worded: StoredOpinion | None = None
+    """Return the opinion in the words of the first fact that still states it; None when none does."""
     for row in in_time_order(log, facts):
-        for attitude in attitudes_of(facts[row.fact_id]):
-            if not is_same(position_of(attitude), position):
-                continue
-            if worded is None or (not attitude.hedged and is_stronger(attitude, worded)):
-                worded = worded_by(attitude, stored)
-    return worded
+        fact = facts[row.fact_id]
+        if row.label is EvidenceLabel.SUPPORTING and stated_strength(fact) is not None:
+            return replace(stored, statement=fact.text)
+    return None
 
 
 def _delete(

@@ -1,25 +1,21 @@
-"""Forming: facts become opinions and evidence for those there are.
+"""Forming: facts that state a belief become opinions, and facts become evidence for the opinions on their subject.
 
-Every fact is compared with the beliefs on its subject, whatever their order: which rows a log has does not depend on which
-fact came first. A liking that was stated once, or with a hedge, is kept without a fact of its own until another one makes a
-belief of it.
+An opinion is worded as its first statement. What a fact says of an opinion is judged as a pair, by a language model where one
+is set for it, else by the judge of the components; without either, an opinion rests on the statements of it alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from perdure.domain.fact import Entity, Fact, FactType
+from perdure.domain.fact import BELIEF, INSTRUCTION, QUESTION, Entity, Fact, FactType
 from perdure.domain.opinion import EvidenceLabel, OpinionEvidence
-from perdure.ports.store import FactsWhere, Features, KeyedEntity, NewFact, Transaction
+from perdure.ports.store import Features, KeyedEntity, NewFact, Transaction
 from perdure.recall.beliefs import (
-    EVIDENCE,
-    OPINION,
-    BeliefKind,
     StoredOpinion,
     evidence_record,
     logs_of,
@@ -27,18 +23,15 @@ from perdure.recall.beliefs import (
     stored_opinions,
     subject_entities,
 )
-from perdure.reflect.components import ReflectComponents
-from perdure.reflect.opinions.assess import (
-    Position,
-    are_rivals,
-    claimed_label,
-    is_same,
-    label_of,
+from perdure.reflect.components import EvidenceJudge, ReflectComponents
+from perdure.reflect.opinions.rows import (
     mentions,
-    position_of,
+    opinion_fact,
+    opinion_features,
+    said_at,
+    stated_strength,
+    subject_of,
 )
-from perdure.reflect.opinions.attitudes import BELIEVED, LIKED, Attitude, attitudes_of
-from perdure.reflect.opinions.rows import is_stronger, opinion_fact, opinion_features, said_at, worded_by
 from perdure.retain.commit import FactChanges, apply_changes
 from perdure.retain.identity import new_fact_id
 from perdure.text.names import normal_name
@@ -46,10 +39,12 @@ from perdure.text.names import normal_name
 if TYPE_CHECKING:
     from perdure.reflect.opinions.labelling import GivenLabels
 
+UNSTATED = 0.5
+"""Strength of a support that does not state the belief itself: two of them make an opinion."""
+LEAST_STATED = 0.6
+"""Probability from which on a fact counts as stating a belief."""
 MAX_ASSESSED = 20
 """Opinions on a subject that a fact is assessed against, the newest first."""
-MAX_LOOKED_THROUGH = 500
-"""Earlier facts on a subject that are compared with a new belief of the agent, the newest ones."""
 FACTS_AT_ONCE = 64
 """Facts per transaction, so that other writers get their turn."""
 
@@ -83,9 +78,31 @@ def assess_facts(
     for start in range(0, len(facts), FACTS_AT_ONCE):
         batch = facts[start : start + FACTS_AT_ONCE]
         labels = _labels(components, bank, batch)
+        stated = _newly_stated(components.evidence_judge, batch)
         with components.store.transaction(bank) as tx:
+            tx.update_facts(
+                [
+                    replace(fact, flags=(*fact.flags, BELIEF), confidence=fact.confidence or stated[fact.id])
+                    for fact in tx.facts(list(stated))
+                    if BELIEF not in fact.flags
+                ]
+            )
             report += _Forming(components, tx, bank, now, labels).assess(batch)
     return report
+
+
+def _newly_stated(judge: EvidenceJudge | None, facts: Sequence[Fact]) -> dict[str, float]:
+    """Return fact id -> probability, of the facts that the judge takes for beliefs."""
+    unread = [
+        fact
+        for fact in facts
+        if fact.type in (FactType.WORLD, FactType.EXPERIENCE)
+        and not {BELIEF, INSTRUCTION, QUESTION}.intersection(fact.flags)
+    ]
+    if judge is None or not unread:
+        return {}
+    probabilities = zip(unread, judge.beliefs(unread), strict=True)
+    return {fact.id: probability for fact, probability in probabilities if probability >= LEAST_STATED}
 
 
 def _labels(components: ReflectComponents, bank: str, facts: Sequence[Fact]) -> GivenLabels | None:
@@ -112,10 +129,6 @@ class _Belief:
     is_changed: bool = False
 
     @property
-    def position(self) -> Position:
-        return position_of(self.stored)
-
-    @property
     def fact_ids(self) -> set[str]:
         return {row.fact_id for row in self.log}
 
@@ -131,12 +144,10 @@ class _Forming:
         now: datetime,
         labels: GivenLabels | None = None,
     ) -> None:
-        self._components, self._labels = components, labels
+        self._components, self._given = components, labels
         self._tx, self._bank, self._now = tx, bank, now
         logs = logs_of(tx)
         self._beliefs = {one.id: _Belief(one, logs.get(one.id, [])) for one in stored_opinions(tx).values()}
-        self._joined: list[str] = []
-        """Opinions that others took in."""
         self._entities: dict[str, Entity | None] = {}
 
     def assess(self, facts: Sequence[Fact]) -> OpinionReport:
@@ -157,163 +168,85 @@ class _Forming:
         return fact.type is not FactType.OBSERVATION and fact.id not in self._beliefs
 
     def _assess(self, fact: Fact) -> None:
-        attitudes = attitudes_of(fact)
-        for attitude in attitudes:
-            same = self._same(attitude, fact)
-            if not same:
-                self._form(attitude, fact)
-            for other in same[1:]:
-                self._join(same[0], other)
-        for belief in self._on_subjects_of(fact, attitudes):
-            self._add(belief, fact, attitudes)
+        """Add a fact to the logs of the beliefs that it bears on; form a new one where it states what none of them does."""
+        about = self._on_subjects_of(fact)
+        if any(fact.id in belief.fact_ids and belief.stored.statement == fact.text for belief in about):
+            return
+        labels = self._labels([(belief, fact) for belief in about])
+        for belief, label in zip(about, labels, strict=True):
+            self._add(belief, fact, label)
+        if stated_strength(fact) is not None and EvidenceLabel.SUPPORTING not in labels and subject_of(fact):
+            rivals = [
+                b for b, label in zip(about, labels, strict=True) if label is EvidenceLabel.CONTRADICTING
+            ]
+            self._form(fact, about, rivals)
 
-    def _same(self, attitude: Attitude, fact: Fact) -> list[_Belief]:
-        position = position_of(attitude)
-        about = self._about(attitude.subject, fact.tags)
-        return [belief for belief in about if is_same(position, belief.position)]
-
-    def _join(self, belief: _Belief, other: _Belief) -> None:
-        """Make two opinions one, whose subjects turned out to be the same."""
-        earlier_ids = belief.fact_ids
-        belief.log += [
-            replace(row, opinion_id=belief.stored.id) for row in other.log if row.fact_id not in earlier_ids
-        ]
-        belief.is_changed = True
-        del self._beliefs[other.stored.id]
-        self._joined.append(other.stored.id)
-        for rival in (belief, *self._beliefs.values()):
-            rivals = [belief.stored.id if one == other.stored.id else one for one in rival.stored.rivals]
-            if rival is belief:
-                rivals += other.stored.rivals
-            left = tuple(one for one in dict.fromkeys(rivals) if one != rival.stored.id)
-            if left != rival.stored.rivals:
-                rival.stored = replace(rival.stored, rivals=left)
-                rival.is_changed = True
-
-    def _form(self, attitude: Attitude, fact: Fact) -> None:
-        """A new opinion, with what is known already of the same matter as its evidence."""
-        position = len(self._beliefs)
-        opinion_id = new_fact_id(self._now, position, self._bank, "opinion", fact.id, str(position))
-        related = self._about(attitude.subject, fact.tags)
-        stored = worded_by(
-            attitude,
-            StoredOpinion(
-                id=opinion_id,
-                bank=self._bank,
-                subject=attitude.subject,
-                statement=attitude.statement,
-                polarity=attitude.polarity,
-                kind=attitude.kind,
-                topic=attitude.topic,
-                tags=fact.tags,
-                created_at=self._now,
-            ),
+    def _form(self, fact: Fact, about: Sequence[_Belief], rivals: Sequence[_Belief]) -> None:
+        """Form an opinion of a statement, with what was said before on the same subject as its evidence."""
+        position = str(len(self._beliefs))
+        opinion_id = new_fact_id(self._now, len(self._beliefs), self._bank, "opinion", fact.id, position)
+        stored = StoredOpinion(
+            id=opinion_id,
+            bank=self._bank,
+            subject=subject_of(fact),
+            statement=fact.text,
+            tags=fact.tags,
+            rivals=tuple(rival.stored.id for rival in rivals),
+            created_at=self._now,
         )
         belief = _Belief(stored, [], is_new=True)
         self._beliefs[opinion_id] = belief
-        for other in related:
-            if are_rivals(position_of(stored), other.position):
-                belief.stored = replace(belief.stored, rivals=(*belief.stored.rivals, other.stored.id))
-                other.stored = replace(other.stored, rivals=(*other.stored.rivals, opinion_id))
-                other.is_changed = True
-        for related_belief in self._known_of(belief, related):
-            self._add(belief, related_belief, attitudes_of(related_belief))
+        for rival in rivals:
+            rival.stored = replace(rival.stored, rivals=(*rival.stored.rivals, opinion_id))
+            rival.is_changed = True
+        self._add(belief, fact, EvidenceLabel.SUPPORTING)
+        earlier = {row.fact_id for other in about for row in other.log} - {fact.id}
+        pairs = [(belief, one) for one in self._tx.facts(sorted(earlier))]
+        for (_, one), label in zip(pairs, self._labels(pairs), strict=True):
+            self._add(belief, one, label)
 
-    def _known_of(self, belief: _Belief, related: Sequence[_Belief]) -> list[Fact]:
-        """Earlier facts that may say something of a new belief: the evidence of beliefs on the same subject.
+    def _labels(self, pairs: Sequence[tuple[_Belief, Fact]]) -> list[EvidenceLabel | None]:
+        """Return what each fact says of each belief; a language model's label goes before the judge's."""
+        given = self._given.by_pair if self._given is not None else {}
+        open_pairs = [(b, fact) for b, fact in pairs if (b.stored.id, fact.id) not in given]
+        judge = self._components.evidence_judge
+        judged: Sequence[EvidenceLabel | None] = (
+            [None] * len(open_pairs)
+            if judge is None or not open_pairs
+            else judge.labels([(b.stored.statement, fact) for b, fact in open_pairs])
+        )
+        by_pair = {(b.stored.id, fact.id): label for (b, fact), label in zip(open_pairs, judged, strict=True)}
+        return [{**by_pair, **given}[b.stored.id, fact.id] for b, fact in pairs]
 
-        Whatever states a liking is in the log of that liking. What was claimed of a subject before the agent had a belief on
-        it is in none: the newest facts that mention the subject are looked through.
-        """
-        earlier = {row.fact_id for other in related for row in other.log}
-        facts = self._tx.facts(sorted(earlier))
-        entity = self._entity(belief.stored.subject)
-        if belief.stored.kind is not BeliefKind.BELIEF or entity is None:
-            return facts
-        mentioning = [
-            fact
-            for fact in self._tx.find_facts(FactsWhere(entity_ids=[entity.id]))
-            if fact.tags == belief.stored.tags and fact.id not in earlier and self._is_evidence(fact)
-        ]
-        return [*facts, *mentioning[-MAX_LOOKED_THROUGH:]]
-
-    def _add(self, belief: _Belief, fact: Fact, attitudes: Sequence[Attitude]) -> None:
-        """Log what the fact says of the belief; the wording follows the strongest statement of it."""
-        if fact.id in belief.fact_ids:
+    def _add(self, belief: _Belief, fact: Fact, label: EvidenceLabel | None) -> None:
+        """Log what the fact says of the belief; a fact counts once."""
+        if label is None or fact.id in belief.fact_ids:
             return
-        read = self._read(belief, fact, attitudes)
-        if read is None:
-            return
-        label, strength, attitude = read
+        is_given = self._given is not None and (belief.stored.id, fact.id) in self._given.by_pair
+        strength = stated_strength(fact) if label is EvidenceLabel.SUPPORTING else None
         belief.log.append(
             OpinionEvidence(
                 opinion_id=belief.stored.id,
                 fact_id=fact.id,
                 label=label,
-                strength=strength,
+                strength=UNSTATED if strength is None else strength,
                 at=said_at(fact, self._now),
-                labelled_by=self._labels.prompt if self._is_labelled(belief, fact) and self._labels else "",
+                labelled_by=self._given.prompt if is_given and self._given is not None else "",
             )
         )
         belief.is_changed = True
-        if attitude is not None and not attitude.hedged and is_stronger(attitude, belief.stored):
-            belief.stored = worded_by(attitude, belief.stored)
 
-    def _read(
-        self, belief: _Belief, fact: Fact, attitudes: Sequence[Attitude]
-    ) -> tuple[EvidenceLabel, float, Attitude | None] | None:
-        """(label, strength, the attitude that states the same) of a fact for a belief.
-
-        A label that a language model gave goes before what the words read as. Where both agree the strength is that of the words, else that
-        of what is said once, so that it makes no belief alone.
-        """
-        read = self._read_words(belief, fact, attitudes)
-        if self._labels is None or not self._is_labelled(belief, fact):
-            return read
-        label = self._labels.by_pair[belief.stored.id, fact.id]
-        if label is None or (read is not None and read[0] is label):
-            return None if label is None else read
-        return label, LIKED, None
-
-    def _read_words(
-        self, belief: _Belief, fact: Fact, attitudes: Sequence[Attitude]
-    ) -> tuple[EvidenceLabel, float, Attitude | None] | None:
-        """The same by the words alone; of several sentences the last counts."""
-        position, subject = belief.position, belief.stored.subject
-        own = [attitude for attitude in attitudes if self._key(attitude.subject) == self._key(subject)]
-        for attitude in reversed(own):
-            stated = position_of(attitude)
-            label = label_of(stated, position)
-            if label is not None:
-                return label, attitude.strength, attitude if is_same(stated, position) else None
-        label = claimed_label(fact, belief.stored)
-        return (label, BELIEVED, None) if label is not None else None
-
-    def _is_labelled(self, belief: _Belief, fact: Fact) -> bool:
-        return self._labels is not None and (belief.stored.id, fact.id) in self._labels.by_pair
-
-    def _on_subjects_of(self, fact: Fact, attitudes: Sequence[Attitude]) -> Iterator[_Belief]:
-        """The beliefs on what a fact speaks of, the newest ones."""
-        keys = {self._key(attitude.subject) for attitude in attitudes}
-        keys |= {self._key(name) for name in fact.entities} | set(fact.entity_ids)
+    def _on_subjects_of(self, fact: Fact) -> list[_Belief]:
+        """Return the beliefs on what a fact speaks of, the newest ones."""
+        keys = {self._key(name) for name in (subject_of(fact), *fact.entities) if name} | set(fact.entity_ids)
         about = [
             belief
             for belief in self._beliefs.values()
             if belief.stored.tags == fact.tags
-            and (
-                self._key(belief.stored.subject) in keys
-                or (belief.stored.kind is BeliefKind.BELIEF and mentions(fact.text, belief.stored.subject))
-            )
+            and (self._key(belief.stored.subject) in keys or mentions(fact.text, belief.stored.subject))
         ]
-        newest = sorted(about, key=lambda belief: (belief.stored.created_at or self._now, belief.stored.id))
-        yield from newest[-MAX_ASSESSED:]
-
-    def _about(self, subject: str, tags: frozenset[str]) -> list[_Belief]:
-        return [
-            belief
-            for belief in self._beliefs.values()
-            if belief.stored.tags == tags and self._key(subject) == self._key(belief.stored.subject)
-        ]
+        about.sort(key=lambda belief: (belief.stored.created_at or self._now, belief.stored.id))
+        return about[-MAX_ASSESSED:]
 
     def _key(self, name: str) -> str:
         """What tells a subject from others: the entity that bears the name, or the name itself."""
@@ -343,10 +276,6 @@ class _Forming:
             updates.append(fact)
             if fact.text != before.text:
                 features[fact.id] = self._features(fact)
-        if self._joined:
-            self._tx.delete_records(OPINION, self._joined)
-            self._tx.delete_records(EVIDENCE, self._joined)
-            self._tx.delete_facts(self._joined)
         embedder = self._components.retain.embedder
         records = [opinion_record(belief.stored) for belief in beliefs]
         records += [evidence_record(self._bank, belief.stored.id, belief.log) for belief in beliefs]

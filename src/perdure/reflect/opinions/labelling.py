@@ -15,16 +15,17 @@ from perdure.domain.llm_call import LlmOperation
 from perdure.domain.opinion import EvidenceLabel
 from perdure.domain.rendering import cited_line, fenced
 from perdure.errors import DeadlineExceeded, LlmError
+from perdure.llm.answer import expect
 from perdure.llm.caller import Caller, Purpose
-from perdure.llm.expected import expect
 from perdure.llm.prompt import load
 from perdure.ports.embedder import Vector
 from perdure.ports.llm import ChatMessage
 from perdure.ports.store import Rows
 from perdure.recall.beliefs import StoredOpinion, logs_of, stored_opinions, subject_entities
 from perdure.reflect.components import ReflectComponents
-from perdure.reflect.opinions.assess import mentions, terms_of
+from perdure.reflect.opinions.rows import mentions
 from perdure.text.names import normal_name
+from perdure.text.terms import index_terms
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ class PairLabels(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class GivenLabels:
-    """Labels by pair, None where the fact says nothing of the belief; a pair that is missing is read locally."""
+    """Labels by pair, None where the fact says nothing of the belief; a pair that is missing is judged locally."""
 
     by_pair: Mapping[Pair, EvidenceLabel | None] = field(default_factory=dict)
     prompt: str = ""
@@ -79,7 +80,7 @@ def label_pairs(
     except (LlmError, DeadlineExceeded) as error:
         log.warning("opinions of %s are assessed without the language model: %s", bank, error)
         return GivenLabels()
-    # A pair that a whole answer leaves out is neutral; one that a cut answer did not come to is read locally.
+    # A pair that a whole answer leaves out is neutral; one that a cut answer did not come to is judged locally.
     labels: dict[Pair, EvidenceLabel | None] = {}
     for one in reply.value.labels:
         pair = shown.pair(one.belief, one.fact)
@@ -102,7 +103,7 @@ def _pairs(rows: Rows, facts: Sequence[Fact]) -> Iterator[tuple[StoredOpinion, F
     for fact in facts:
         if fact.type is FactType.OBSERVATION or fact.id in opinions or INSTRUCTION in fact.flags:
             continue
-        terms = terms_of(fact.text)
+        terms = index_terms(fact.text).keys()
         about = [
             opinion
             for opinion in opinions.values()
@@ -110,8 +111,10 @@ def _pairs(rows: Rows, facts: Sequence[Fact]) -> Iterator[tuple[StoredOpinion, F
             and fact.id not in logged.get(opinion.id, ())
             and _is_about(fact, opinion, entities)
         ]
-        about.sort(key=lambda opinion: (len(terms & terms_of(opinion.topic)), opinion.id), reverse=True)
-        worded = [opinion for opinion in about[:PER_FACT] if terms & terms_of(opinion.topic)]
+        about.sort(
+            key=lambda opinion: (len(terms & index_terms(opinion.statement).keys()), opinion.id), reverse=True
+        )
+        worded = [opinion for opinion in about[:PER_FACT] if terms & index_terms(opinion.statement).keys()]
         nearest = max(about, key=lambda opinion: likeness(vectors, fact.id, opinion.id), default=None)
         chosen = {opinion.id: opinion for opinion in (*worded, *([nearest] if nearest is not None else []))}
         yield from ((opinion, fact) for opinion in chosen.values())

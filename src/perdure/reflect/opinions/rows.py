@@ -1,4 +1,4 @@
-"""The rows of an opinion: how its record is worded, and the fact under which recall finds it."""
+"""The rows of an opinion: which facts state one, and the fact under which recall finds it."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from perdure.domain.fact import Fact, FactType
-from perdure.domain.opinion import STANDS_ALONE, EvidenceLabel, OpinionEvidence, beginning
+from perdure.domain.fact import BELIEF, INSTRUCTION, Fact, FactType
+from perdure.domain.opinion import EvidenceLabel, OpinionEvidence, beginning
 from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.store import Features, Rows
-from perdure.recall.beliefs import BeliefKind, StoredOpinion, in_time_order, subject_entities
-from perdure.reflect.opinions.attitudes import Attitude
+from perdure.recall.beliefs import StoredOpinion, in_time_order, subject_entities
 from perdure.retain.features import features_of_edited
 from perdure.text.names import normal_name
 
-
-def worded_by(attitude: Attitude, stored: StoredOpinion) -> StoredOpinion:
-    """The opinion in the words of a statement of it."""
-    return replace(
-        stored,
-        subject=attitude.subject,
-        statement=attitude.statement,
-        polarity=attitude.polarity,
-        kind=attitude.kind,
-        topic=attitude.topic,
-        over=attitude.over,
-        issue=attitude.issue,
-    )
+STATED = 0.65
+"""Strength of a stated belief that does not say how sure it is: it makes an opinion by itself."""
 
 
-def is_stronger(attitude: Attitude, stored: StoredOpinion) -> bool:
-    """Whether a statement prefers, by itself, what an opinion so far only likes: then it gives the wording."""
-    prefers = attitude.kind is BeliefKind.PREFERENCE and stored.kind is BeliefKind.LIKING
-    return prefers and attitude.strength >= STANDS_ALONE
+def stated_strength(fact: Fact) -> float | None:
+    """Return how surely a fact states a belief of who says it; None where it states none."""
+    states = fact.type is FactType.OPINION or BELIEF in fact.flags
+    if not states or INSTRUCTION in fact.flags:
+        return None
+    return STATED if fact.confidence is None else fact.confidence
+
+
+def subject_of(fact: Fact) -> str:
+    """Return whom or what the belief that a fact states is about: its subject, else who says it."""
+    return fact.subject or fact.speaker or next(iter(fact.entities), "")
+
+
+def mentions(text: str, name: str) -> bool:
+    """Return whether a text has the words of a name."""
+    return f" {normal_name(name)} " in f" {normal_name(text)} "
 
 
 def said_at(fact: Fact, now: datetime) -> datetime:

@@ -12,8 +12,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from perdure.domain.bank import Bank
 from perdure.domain.damage import Damage
-from perdure.domain.fact import Chunk, Document, Entity, Fact, FactType, Link, LinkKind, TurnSpan
-from perdure.domain.ranking import RankingFields, event_date
+from perdure.domain.fact import (
+    Chunk,
+    Document,
+    Entity,
+    Fact,
+    FactType,
+    Link,
+    LinkKind,
+    RankingFields,
+    TurnSpan,
+    event_date,
+)
 from perdure.domain.record import Record
 from perdure.errors import StoreCorrupt
 from perdure.ports.embedder import Vector
@@ -213,7 +223,7 @@ class BankRows(ABC):
         return _in_order(ids, self._built("features", rows, build))
 
     def ranking_fields(self, ids: Sequence[str]) -> dict[str, RankingFields]:
-        """Return what ranking needs of facts (`perdure.domain.ranking`)."""
+        """Return what ranking needs of facts (`perdure.domain.fact`)."""
         names = "id, type, document_id, speaker, occurred_start, occurred_end, mentioned_at, proof_count"
 
         def build(row: Values) -> RankingFields:

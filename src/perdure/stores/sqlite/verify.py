@@ -72,7 +72,7 @@ def _rows(db: sqlite3.Connection, report: Report, query: str, *parameters: objec
 
 
 def _check_structure(db: sqlite3.Connection, report: Report, quick: bool) -> None:
-    """Have SQLite check its pages; the full check compares indexes with their tables."""
+    """Check the pages by SQLite; the full check also compares indexes with their tables."""
     report.checked["structure"] += 1
     try:
         check = "quick_check" if quick else "integrity_check"

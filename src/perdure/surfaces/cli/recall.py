@@ -9,6 +9,7 @@ import typer
 
 from perdure.domain.filter import Filter
 from perdure.forget.options import Target
+from perdure.forget.preview import ForgetPreview
 from perdure.recall.options import PromptOptions, RecallOptions
 from perdure.reflect.options import ReflectOptions
 from perdure.surfaces.cli import exits
@@ -81,18 +82,39 @@ def forget(bank: str, memory: Memory, options: Target, yes: Yes = False) -> Answ
         what = f"the document {options.document_id} with {plural(count, 'fact')}"
     elif options.entity_id is not None:
         named = memory.entities.get(bank, options.entity_id)
-        what = f"the entity {named.name} ({named.mentions} mentions; its facts stay)"
+        what = f"{named.name} and everything that mentions it"
         options = replace(options, entity_id=named.id)
     else:
         what = f"the whole bank {bank} with {memory.banks.stats(bank).facts} facts"
-    confirm(f"Erase {what} for good?", yes)
+    preview = "" if yes else _going(memory.preview_forget(bank, **options.given()))
+    confirm(f"{preview}Erase {what} for good?", yes)
     forgotten = memory.forget(bank, **options.given())
     line = f"forgotten: {plural(forgotten.facts, 'fact')}"
+    if forgotten.mentions_left is not None:
+        line += f"; {plural(forgotten.mentions_left, 'text')} of the bank left with the name"
     if forgotten.traces == "pending":
         line += "; traces are still to be cleared, which the next command goes on with:"
         line += "".join(f"\n- {one}" for one in forgotten.pending)
     value = {
-        "bank": bank, "forgotten_facts": forgotten.facts, "traces": forgotten.traces,
+        "bank": bank, "forgotten_facts": forgotten.facts, "kept_facts": forgotten.kept,
+        "mentions_left": forgotten.mentions_left, "traces": forgotten.traces,
         "keys_destroyed": forgotten.keys_destroyed, "pending": forgotten.pending,
     }  # fmt: skip
     return Answer(value, line)
+
+
+def _going(preview: ForgetPreview) -> str:
+    """Return what would go, a line each."""
+    lines = [
+        f"- {one.text}"
+        + (f" (also about {', '.join(one.others)}; --keep {one.fact_id})" if one.others else "")
+        for one in preview.statements
+    ]
+    lines = lines or [f"- {text}" for text in preview.texts]
+    lines += [f"- {text} (in a source, no fact)" for text in preview.passages]
+    lines += [
+        f"{one.name} has that name too: {plural(len(one.fact_ids), 'fact')} about it alone; --keep {one.entity_id}"
+        for one in preview.namesakes
+    ]
+    lines += [f"stays without --around: {one.kind} “{one.text}”" for one in preview.around]
+    return "".join(line + "\n" for line in lines)

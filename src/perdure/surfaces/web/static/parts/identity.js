@@ -19,7 +19,7 @@ export function identity(bank, entity) {
   };
   const erase = async () => {
     try {
-      if (await forget(bank, { entity_id: entity.id }, `Forget ${entity.name} as a person or thing?`)) go(bank, "people");
+      if (await forget(bank, { entity_id: entity.id }, `Forget ${entity.name} and everything that mentions it?`)) go(bank, "people");
     } catch (error) {
       toast(error.message);
     }

@@ -1,0 +1,1 @@
+"""Data, training and export of the reader: the small model that judges meaning."""

@@ -1,0 +1,60 @@
+"""Reading: a trained reader tells which of the best candidates answer the question, and with which words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from perdure.domain.fact import Fact
+from perdure.domain.recall import Candidate, Query
+from perdure.errors import ModelError, public_message
+from perdure.ports.reader import PlacedStatement
+from perdure.ports.store import Passage
+from perdure.recall.components import RecallRun
+from perdure.recall.evidence import odds
+
+MOST_ODDS = 6.0
+"""Bound of the log-odds of answering."""
+
+
+def read_answers(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> list[Candidate]:
+    """Return the pool with the readings of its head added to the strengths, best first; unchanged without a reader.
+
+    What was not read counts as the weakest that was.
+    """
+    recipe, reader = run.request.recipe, run.components.reader
+    head = list(pool[: recipe.read])
+    if reader is None or not head:
+        return list(pool)
+    run.read_facts(head)
+    head = [candidate for candidate in head if candidate.fact is not None]
+    passages = run.reading.passages([candidate.fact_id for candidate in head])
+    statements = [place_statement(c.fact, passages.get(c.fact_id)) for c in head if c.fact is not None]
+    try:
+        readings = reader.answers(query.content, query.asker or "", statements)
+    except ModelError as error:
+        run.trace.failed("reader", public_message(error))
+        return list(pool)
+    gains = []
+    for candidate, statement, reading in zip(head, statements, readings, strict=True):
+        candidate.answers = reading.answers
+        candidate.span = statement.text[slice(*reading.span)]
+        answering = min(max(odds(reading.answers), -MOST_ODDS), MOST_ODDS)
+        gains.append(recipe.blend.answers * answering)
+    weakest = min(gains, default=0.0)
+    gain_of = {candidate.fact_id: gain for candidate, gain in zip(head, gains, strict=True)}
+    for candidate in pool:
+        own = recipe.blend.unread * (candidate.strength or 0.0)
+        candidate.set_strength(own + gain_of.get(candidate.fact_id, weakest))
+    return sorted(pool, key=lambda c: (-(c.strength or 0.0), c.fact_id))
+
+
+def place_statement(fact: Fact, passage: Passage | None = None) -> PlacedStatement:
+    """Return a fact as the reader sees it: who said it to whom, when, and the turn before it."""
+    before = passage.in_context.rpartition("\n")[0] if passage is not None else ""
+    return PlacedStatement(
+        text=fact.text,
+        speaker=fact.speaker,
+        listener=fact.listener,
+        said_at=fact.mentioned_at.date() if fact.mentioned_at is not None else None,
+        before=before,
+    )
