@@ -5,7 +5,7 @@
 Results are kept run by run, each with a digest of the adapters, the pins and its own files: suites may be run one by one, `--changed`
 runs what has no results of the present code, and `--write` refuses to write a table in which a row would be missing.
 
-A suite is a folder `tests/adapters/NAME` with its tests (`check_*.py`) and a `suite.toml`:
+A suite is a folder `tests/contrib/frameworks/NAME` with its tests (`check_*.py`) and a `suite.toml`:
 
     framework = "LangGraph"                     # as the tables name it
     extra = "langchain"                         # perdure[langchain]; the page is docs/integrations/EXTRA.md unless `page` says
@@ -54,7 +54,7 @@ from typing import Any
 from bench.page import table, write_section
 
 ROOT = Path(__file__).resolve().parents[1]
-SUITES = ROOT / "tests" / "adapters"
+SUITES = ROOT / "tests" / "contrib" / "frameworks"
 PAGE = ROOT / "docs" / "integrations.md"
 README = ROOT / "README.md"
 TOOLS = ("pytest>=8.2", "pytest-timeout>=2.3")

@@ -203,7 +203,7 @@ def server(url: str | None) -> Iterator[str]:
     if url is not None:
         yield url
         return
-    from tests.postgres import Server
+    from tests.support.postgres import Server
 
     own = Server()
     with (own.data / "postgresql.conf").open("a") as conf:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from bench.page_browser import Watched, address
 from bench.page_demo import served
-from tests.integration.rest_server import open_quick
+from tests.reflect.loop_kit import call, done
+from tests.support.rest_server import open_quick
 from tests.support.scripted_llm import ScriptedLlm
-from tests.unit.reflect.loop_kit import call, done
 
 BANK = "home"
 

@@ -11,8 +11,8 @@ import pytest
 from perdure.ports.store import Store
 from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sqlite.store import SqliteStore
-from tests.postgres import new_database
 from tests.support.memory_store import MemoryStore
+from tests.support.postgres import new_database
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from perdure.ports.embedder import Embedder, LateInteraction
 from perdure.ports.reranker import Reranker
 from perdure.ports.tagger import Tagger
 from perdure.ports.tokens import Tokens
-from tests.unit.models.provider_server import Provider, running
+from tests.models.provider_server import Provider, running
 
 TEXTS = [
     "Ann works at the observatory in Porto.",

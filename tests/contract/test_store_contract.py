@@ -16,8 +16,8 @@ from perdure.ports.store import Store
 from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing import StoreContract
-from tests.postgres import LargeBanksStore, new_database, server
 from tests.support.memory_store import MemoryStore
+from tests.support.postgres import LargeBanksStore, new_database, server
 
 PGBOUNCER = os.environ.get("PGBOUNCER") or shutil.which("pgbouncer", path=f"{os.defpath}:/usr/sbin")
 """The one that is installed, or a newer one that the environment names."""

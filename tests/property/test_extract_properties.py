@@ -13,7 +13,7 @@ from perdure.extract.verbatim import VerbatimExtractor
 from perdure.models.rule_tagger import RuleTagger
 from perdure.ports.extractor import Turn
 from perdure.text.names import entity_keys, normal_name
-from tests.unit.retain.plain_tagger import PlainTagger
+from tests.retain.plain_tagger import PlainTagger
 
 SAID = datetime(2023, 5, 8, tzinfo=UTC)
 PIECES = st.sampled_from(

@@ -26,9 +26,9 @@ from perdure.retain.commit import Closure, FactChanges, commit
 from perdure.retain.components import RetainComponents
 from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sqlite.store import SqliteStore
-from tests.postgres import new_database
 from tests.support.agreement import assert_same_memory
 from tests.support.memory_store import MemoryStore
+from tests.support.postgres import new_database
 
 BANK = "b"
 START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -23,8 +23,8 @@ from perdure.ports.store import Features, NewFact, Order, Selection
 from perdure.stores.index import postings, vectors
 from perdure.stores.index.bank_index import BankIndex
 from tests.property.index_feed import ListFeed, expected_hits, expected_page, snapshot
-from tests.sampler import ENTITIES, START, Sampler
 from tests.support.agreement import assert_same_hits
+from tests.support.sampler import ENTITIES, START, Sampler
 
 SEEDS = st.integers(0, 2**32 - 1)
 EVERYTHING = Filter(now=START, include_closed=True, include_expired=True)

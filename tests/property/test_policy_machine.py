@@ -21,10 +21,10 @@ from perdure.ports.store import FactsWhere, Proof, Store
 from perdure.retain.commit import Closure, FactChanges, commit
 from perdure.stores.postgres.store import PostgresStore
 from perdure.stores.sqlite.store import SqliteStore
-from tests.postgres import new_database
-from tests.sampler import DOCUMENTS, ENTITIES, MODEL, Sampler
 from tests.support.agreement import assert_same_memory, assert_same_search
 from tests.support.memory_store import MemoryStore
+from tests.support.postgres import new_database
+from tests.support.sampler import DOCUMENTS, ENTITIES, MODEL, Sampler
 
 SEEDS = st.integers(0, 2**32 - 1)
 BANK = "sample"

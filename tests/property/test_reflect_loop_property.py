@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from perdure import LlmBusy, LlmInvalid, LlmRefused, LlmReply, TokenUsage
 from perdure.ports.llm import ToolCall
+from tests.reflect.loop_kit import Loop
 from tests.support.scripted_llm import Step
-from tests.unit.reflect.loop_kit import Loop
 
 HANDLES = st.sampled_from(["F1", "F2", "[f1]", "F99", "M1", "", "‹F1›", "Ann"])
 TEXTS = st.sampled_from(

@@ -29,10 +29,10 @@ from perdure.stores.sql.feed import pack_facts
 from perdure.stores.sql.queries import BankRows
 from perdure.stores.sqlite.rows import ConnectionRows
 from perdure.stores.sqlite.store import SqliteStore
-from tests.postgres import LargeBanksStore, new_database
-from tests.sampler import DOCUMENTS, ENTITIES, MODEL, Sampler
 from tests.support.agreement import assert_same_memory, assert_same_search
 from tests.support.memory_store import MemoryStore
+from tests.support.postgres import LargeBanksStore, new_database
+from tests.support.sampler import DOCUMENTS, ENTITIES, MODEL, Sampler
 
 SEEDS = st.integers(0, 2**32 - 1)
 BANK = "sample"

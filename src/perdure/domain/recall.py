@@ -14,7 +14,7 @@ from typing import NamedTuple
 from perdure.domain.fact import Chunk, Entity, Fact, RankingFields
 from perdure.domain.orders import INSTRUCTION_ROLES
 from perdure.domain.prompt import CountTokens, Prompt, PromptFact, PromptWriter, Timeline, most_tokens
-from perdure.domain.rendering import iso_day, one_line
+from perdure.domain.statement import one_line, render_statement
 from perdure.domain.time import Window
 from perdure.domain.work import check_work
 from perdure.errors import InvalidInput
@@ -212,9 +212,8 @@ class Recollection:
         return self.fact.text
 
     def __str__(self) -> str:
-        planned = "planned" if self.fact.is_planned else ""
-        marks = ", ".join(filter(None, (iso_day(self.fact.shown_date), planned, *self.notes)))
-        return f"[{self.citation}] {self.score:.2f}  {one_line(self.text)}{f'  ({marks})' if marks else ''}"
+        notes = f"  ({', '.join(self.notes)})" if self.notes else ""
+        return f"[{self.citation}] {self.score:.2f}  {render_statement(self.fact)}{notes}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

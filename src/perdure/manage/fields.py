@@ -1,4 +1,4 @@
-"""Conversion of stored objects to plain JSON values and back, with checks by type."""
+"""Fields of stored objects as plain JSON values and back, read and checked by their types."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ T = TypeVar("T")
 
 
 def plain_fields(item: DataclassInstance) -> dict[str, object]:
-    """Return all fields of an object as JSON values, defaults included, so that files explain themselves."""
+    """All fields of an object as JSON values; defaults are written too, so that files explain themselves."""
     return {field.name: to_plain(getattr(item, field.name)) for field in fields(item)}
 
 
 def to_plain(value: object) -> object:
-    """Convert objects, dates, sets, bytes and vectors to JSON values."""
+    """Objects, dates, sets, bytes and vectors as JSON values."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain_fields(value)
     if isinstance(value, datetime):
@@ -46,7 +46,7 @@ def to_plain(value: object) -> object:
 
 
 def from_plain(kind: type[T], body: Mapping[str, object], /, **own: object) -> T:
-    """Build an object from plain values and from finished fields; raise `InvalidInput` for the first wrong one."""
+    """Return an object made of plain values and of fields that are whole already; raise InvalidInput naming what does not fit."""
     types = field_types(kind)
     unknown = sorted(body.keys() - types.keys())
     if unknown:
@@ -56,17 +56,18 @@ def from_plain(kind: type[T], body: Mapping[str, object], /, **own: object) -> T
 
 
 def field_types(kind: type[object]) -> Mapping[str, object]:
+    """Return the types of a dataclass by field."""
     if kind not in _FIELD_TYPES:
         _FIELD_TYPES[kind] = get_type_hints(kind)
     return _FIELD_TYPES[kind]
 
 
 _FIELD_TYPES: dict[type[object], Mapping[str, object]] = {}
-"""Cache: finding the types takes longer than reading an object."""
+"""Types of fields that were asked for before: to find them takes longer than to read an object."""
 
 
 def read_field(name: str, of_type: object, value: object) -> object:
-    """Return the value of a field; raise `InvalidInput` if it is of another type."""
+    """Return the value of a field; raise InvalidInput naming the field when it is of another type."""
     form = _FORMS[of_type]
     try:
         read = form.read(value)
@@ -79,7 +80,7 @@ def read_field(name: str, of_type: object, value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How a field of some type is read from JSON."""
+    """What a field of some type looks like in JSON, and how it is read."""
 
     expected: str
     fits: Callable[[Any], bool]
@@ -126,7 +127,7 @@ def _or_none(check: Callable[[Any], Any], otherwise: Any) -> Callable[[Any], Any
 
 
 def _listed(values: Iterable[Any]) -> Iterable[Any]:
-    """Reject a bare string, which would be read as a list of letters."""
+    """Rejects a bare string, which would be read as a list of letters."""
     if isinstance(values, str):
         raise TypeError("a list")
     return values
@@ -146,9 +147,9 @@ _FORMS: Mapping[object, _Form] = {
     tuple[str, ...]: _Form("a list of texts", _are_texts, lambda values: tuple(_listed(values))),
     frozenset[str]: _Form("a list of texts", _are_texts, lambda values: frozenset(_listed(values))),
     tuple[tuple[str, str], ...]: _Form(
-        "pairs of texts",
-        lambda pairs: all(map(_are_texts, pairs)),
-        lambda pairs: tuple((first, second) for first, second in pairs),
+        "a list of pairs of texts",
+        lambda pairs: all(len(pair) == 2 and _are_texts(pair) for pair in pairs),
+        lambda pairs: tuple(tuple(_listed(pair)) for pair in _listed(pairs)),
     ),
     tuple[datetime, ...]: _Form("dates", _always, lambda values: tuple(map(datetime.fromisoformat, values))),
     bool: _Form("true or false", lambda value: isinstance(value, bool)),
@@ -172,10 +173,10 @@ _FORMS: Mapping[object, _Form] = {
         "turns", _always, lambda spans: tuple(from_plain(TurnSpan, span) for span in spans)
     ),
 }
-"""By the type of a field; a field of a type without an entry fails every test that reads one."""
+"""By the type of a field; a field of another type is a mistake of ours, and fails every test that reads one."""
 
 
 def check_count(field: str, value: object) -> None:
-    """Raise `InvalidInput` unless the value is an integer of at least 0."""
+    """Raise InvalidInput unless the value is a whole number from 0 on."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise InvalidInput(field, "a number from 0 on", value)

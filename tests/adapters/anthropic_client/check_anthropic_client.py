@@ -1,3 +1,0 @@
-"""The tests of the default suite, for the versions that `suite.toml` pins."""
-
-from tests.adapters.anthropic_client.test_anthropic_client import *  # noqa: F403

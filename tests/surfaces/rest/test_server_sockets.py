@@ -1,0 +1,135 @@
+"""Connections that are never what they should be: half-sent, dripping, idle, too many; over real sockets."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from perdure import Perdure
+from perdure.surfaces.keys import create_key
+from tests.support.rest_server import open_quick, running
+
+get = partial(httpx.get, timeout=30)
+post = partial(httpx.post, timeout=30)
+RETAIN = "/v1/default/banks/main/memories"
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Perdure]:
+    with open_quick(tmp_path) as engine:
+        yield engine
+
+
+def dial(url: str) -> socket.socket:
+    at = urlsplit(url)
+    return socket.create_connection((at.hostname or "", at.port or 0), timeout=30)
+
+
+def head(url: str, more: str = "", end: str = "\r\n") -> bytes:
+    host = urlsplit(url).netloc
+    return f"POST {RETAIN} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n{more}{end}".encode()
+
+
+def seconds_until_closed(line: socket.socket, drip: bytes = b"") -> tuple[float, bytes]:
+    """How long a server keeps a connection on which nothing, or a piece every 0.1 s, is sent; and its last words."""
+    began, words = time.monotonic(), b""
+    line.settimeout(0.1)
+    while time.monotonic() - began < 30:
+        try:
+            if drip:
+                line.sendall(drip)
+            if not (read := line.recv(4096)):
+                break
+            words += read
+        except TimeoutError:
+            continue
+        except OSError:
+            break
+    return time.monotonic() - began, words
+
+
+@pytest.mark.parametrize(
+    ("sent", "drip"),
+    [
+        (b"", b""),
+        (b"G", b""),
+        (b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ", b""),
+        (b"GET /health HTTP/1.1\r\nHost: localhost\r\n", b"X-More: 1\r\n"),
+    ],
+    ids=["nothing", "one letter", "half a header", "headers without end"],
+)
+def test_headers_that_do_not_end_in_time_are_cut(engine: Perdure, sent: bytes, drip: bytes) -> None:
+    with running(engine, receive_timeout=1.0) as url, dial(url) as line:
+        line.sendall(sent)
+        seconds, words = seconds_until_closed(line, drip)
+        assert 0.8 < seconds < 10
+        assert b"408" in words or drip, words
+
+
+@pytest.mark.parametrize("drip", [b"", b"x"], ids=["nothing more", "a byte at a time"])
+def test_a_body_that_does_not_arrive_in_time_is_cut(engine: Perdure, drip: bytes) -> None:
+    with running(engine, receive_timeout=1.0) as url, dial(url) as line:
+        line.sendall(head(url, "Content-Length: 5000000\r\n") + b'{"items": [')
+        seconds, words = seconds_until_closed(line, drip)
+        assert 0.8 < seconds < 10
+        assert b"408" in words or drip
+
+
+def test_a_chunked_body_that_never_ends_is_cut(engine: Perdure) -> None:
+    with running(engine, receive_timeout=1.0) as url, dial(url) as line:
+        line.sendall(head(url, "Transfer-Encoding: chunked\r\n"))
+        seconds, _ = seconds_until_closed(line, b"1\r\n \r\n")
+        assert 0.8 < seconds < 10
+
+
+def test_hundreds_of_half_sent_requests_leave_health_and_callers_alone(engine: Perdure) -> None:
+    with (
+        running(engine, max_connections=100, receive_timeout=60.0) as url,
+        contextlib.ExitStack() as stack,
+    ):
+        for number in range(300):
+            line = stack.enter_context(dial(url))
+            line.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n" if number % 2 else b"POST ")
+        for path in ("/health", "/health/ready", "/v1/default/banks"):
+            assert get(f"{url}{path}").status_code == 200
+        body = {"items": [{"content": "Ivan Stone collects stamps."}]}
+        assert post(f"{url}{RETAIN}", json=body, timeout=30).status_code == 200
+        told = get(f"{url}/metrics").text
+        evicted = re.search(r"^perdure_connections_evicted_total (\S+)$", told, re.MULTILINE)
+        assert evicted is not None
+        assert float(evicted[1]) >= 200
+
+
+def test_health_answers_when_every_connection_is_at_work(engine: Perdure) -> None:
+    """Bodies that are under way take up all places: others are told to come back, health still answers."""
+    with running(engine, max_connections=20, receive_timeout=60.0) as url:
+        with contextlib.ExitStack() as stack:
+            for _ in range(20):
+                line = stack.enter_context(dial(url))
+                line.sendall(head(url, "Content-Length: 5000\r\n") + b"{")
+            time.sleep(3)
+            full = get(f"{url}/v1/default/banks")
+            assert full.status_code == 503
+            assert full.headers["Retry-After"]
+            for _ in range(30):
+                assert get(f"{url}/health").status_code == 200
+        time.sleep(0.5)
+        assert get(f"{url}/v1/default/banks").status_code == 200
+
+
+def test_without_a_key_half_sent_bodies_hold_nothing(engine: Perdure) -> None:
+    create_key(engine)
+    with running(engine, require_keys=True, receive_timeout=60.0) as url, dial(url) as line:
+        line.sendall(head(url, "Content-Length: 5000000\r\n") + b"{")
+        seconds, words = seconds_until_closed(line)
+        assert words.startswith(b"HTTP/1.1 401")
+        assert seconds < 5
