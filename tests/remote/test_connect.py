@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -33,10 +33,12 @@ from perdure import (
     TagOr,
     Window,
 )
+from perdure.domain.fact import Fact
 from perdure.domain.llm_call import LlmOperation
 from perdure.domain.mental_model import RefreshPreview
 from perdure.surfaces.keys import create_key
 from perdure.verbs import VERBS
+from tests.reflect.thinking import TasteJudge
 from tests.support.rest_server import open_quick, running
 
 BANK = "team"
@@ -63,6 +65,13 @@ class Ids:
     webhook: str
 
 
+class SureTasteJudge(TasteJudge):
+    """Takes every statement of love for a belief."""
+
+    def beliefs(self, facts: Sequence[Fact]) -> list[float]:
+        return [0.9 if "love" in fact.text else 0.0 for fact in facts]
+
+
 def fill(memory: Perdure) -> Ids:
     """A memory with something of everything, by its public verbs."""
     said = [
@@ -83,7 +92,7 @@ def fill(memory: Perdure) -> Ids:
         assert memory.operations.get(BANK, one.id, wait=60).finished
     directive = memory.directives.create(BANK, "short", "Answer in one sentence.")
     webhook = memory.webhooks.create(BANK, "http://127.0.0.1:9/hook", secret="s3cret")
-    fact = memory.facts.history(BANK, "Ann")[0]
+    fact = memory.facts.list(BANK).facts[0]
     document = memory.documents.list(BANK)[0].id
     return Ids(
         fact=fact.id,
@@ -112,6 +121,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Perdure, 
         "notes_folder": folder / "notes",
     }
     with open_quick(folder, **options) as engine, running(engine) as url:
+        opinions = engine.opinions
+        opinions._components = replace(opinions._components, evidence_judge=SureTasteJudge())
         yield engine, url
 
 
