@@ -46,7 +46,7 @@ def to_plain(value: object) -> object:
 
 
 def from_plain(kind: type[T], body: Mapping[str, object], /, **own: object) -> T:
-    """An object made of plain values and of fields that are whole already; raises InvalidInput naming what does not fit."""
+    """Return an object of plain values and fields that are whole already; raise InvalidInput naming what does not fit."""
     types = field_types(kind)
     unknown = sorted(body.keys() - types.keys())
     if unknown:
@@ -56,7 +56,7 @@ def from_plain(kind: type[T], body: Mapping[str, object], /, **own: object) -> T
 
 
 def field_types(kind: type[object]) -> Mapping[str, object]:
-    """The types of a dataclass by field."""
+    """Return the types of a dataclass by field."""
     if kind not in _FIELD_TYPES:
         _FIELD_TYPES[kind] = get_type_hints(kind)
     return _FIELD_TYPES[kind]
