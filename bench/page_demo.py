@@ -29,7 +29,7 @@ OPINIONS = (
     "I don't like climbing as much since my fall.",
 )
 CONFLICT = (("Tom", "Marta Lopes", "Braga"), ("Lena", "Marta Alves", "Faro"))
-"""Who says of whom where she lives; both speak of one Marta, which is told only afterwards, so that nothing decides between them."""
+"""Who says of whom where she lives; both speak of one Marta, so that nothing decides between them."""
 LETTER = (
     "Dear Ines,\n\nthe course in Coimbra begins on 12 October 2026. Your teacher is Rui Matos. "
     "Please bring your own clay. The fee is 140 euros.\n\nKind regards, the pottery school\n"
@@ -76,9 +76,10 @@ def _plant_conflict(engine: Perdure, bank: str) -> None:
             timestamp=said,
             document_id=f"word-of-{speaker}",
         )
-    ((_, name, _), (speaker, _, where)) = CONFLICT
-    (fact,) = (one for one in engine.facts.list(bank, limit=500).facts if one.object == where)
-    engine.facts.update(bank, fact.id, text=f"{speaker} said: {name} lives in {where}.", subject=name)
+    facts = engine.facts.list(bank, limit=500).facts
+    for _, who, where in CONFLICT:
+        (fact,) = (one for one in facts if one.text == f"{who} lives in {where}.")
+        engine.facts.update(bank, fact.id, subject="Marta", relation="lives_in", object=where)
 
 
 def showpieces(engine: Perdure, bank: str = BANK) -> dict[str, str]:

@@ -15,6 +15,7 @@ from bench.page_browser import QUESTION, Watched, address, find_chromium, launch
 from bench.page_demo import BANK, QUICK, fill, served
 from perdure import Perdure
 from tests.browser.planted import fill_planted
+from tests.reflect.thinking import SureTasteJudge, judge_tastes
 
 COPIES = count()
 
@@ -61,6 +62,7 @@ def browser() -> Iterator[Any]:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder: Path = tmp_path_factory.mktemp("page")
     with Perdure.open(folder / "memory.db", notes_folder=folder / "notes", **QUICK) as engine:
+        judge_tastes(engine, SureTasteJudge())
         fill(engine)
         fill_planted(engine)
         with served(engine) as url:

@@ -46,6 +46,14 @@ class TasteJudge:
         return EvidenceLabel.SUPPORTING if same else EvidenceLabel.CONTRADICTING
 
 
+class SureTasteJudge(TasteJudge):
+    """Takes every statement that likes something for a belief."""
+
+    def beliefs(self, facts: Sequence[Fact]) -> list[float]:
+        """Return .9 for a taste, 0 for other statements."""
+        return [0.9 if _TASTE.search(fact.text) else 0.0 for fact in facts]
+
+
 def _last_word(text: str) -> str:
     return re.findall(r"\w+", text.lower())[-1]
 
@@ -63,10 +71,10 @@ def mark_beliefs(engine: Perdure, bank: str, fact_ids: Sequence[str]) -> None:
         )
 
 
-def judge_tastes(engine: Perdure) -> None:
+def judge_tastes(engine: Perdure, judge: TasteJudge | None = None) -> None:
     """Let the opinions of a memory be judged by tastes."""
     opinions = engine.opinions
-    opinions._components = replace(opinions._components, evidence_judge=TasteJudge())
+    opinions._components = replace(opinions._components, evidence_judge=judge or TasteJudge())
 
 
 class Thinking:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -33,12 +33,11 @@ from perdure import (
     TagOr,
     Window,
 )
-from perdure.domain.fact import Fact
 from perdure.domain.llm_call import LlmOperation
 from perdure.domain.mental_model import RefreshPreview
 from perdure.surfaces.keys import create_key
 from perdure.verbs import VERBS
-from tests.reflect.thinking import TasteJudge
+from tests.reflect.thinking import SureTasteJudge, judge_tastes
 from tests.support.rest_server import open_quick, running
 
 BANK = "team"
@@ -63,13 +62,6 @@ class Ids:
     observation: str
     note: str
     webhook: str
-
-
-class SureTasteJudge(TasteJudge):
-    """Takes every statement of love for a belief."""
-
-    def beliefs(self, facts: Sequence[Fact]) -> list[float]:
-        return [0.9 if "love" in fact.text else 0.0 for fact in facts]
 
 
 def fill(memory: Perdure) -> Ids:
@@ -121,8 +113,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Perdure, 
         "notes_folder": folder / "notes",
     }
     with open_quick(folder, **options) as engine, running(engine) as url:
-        opinions = engine.opinions
-        opinions._components = replace(opinions._components, evidence_judge=SureTasteJudge())
+        judge_tastes(engine, SureTasteJudge())
         yield engine, url
 
 
