@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
@@ -10,9 +12,14 @@ from perdure.domain.fact import Fact
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Candidate, Query, Trace
 from perdure.domain.time import Window
-from perdure.recall.components import RecallRun
-from perdure.recall.current import lower_ended, order_lines
+from perdure.errors import ModelError
+from perdure.models.tokens import token_counter
+from perdure.ports.reader import AnswerReading, EffectReading, MeaningReading, PlacedStatement, Reader
+from perdure.recall.components import RecallComponents, RecallRun
+from perdure.recall.current import lower_ended, order_answers, order_lines
 from perdure.recall.options import RecallRequest
+from perdure.recall.reading import read_answers
+from perdure.recall.recipe import Recipe
 from perdure.recall.recipes import DEFAULT, TEMPR
 from tests.support.memory_store import MemoryStore
 
@@ -41,11 +48,19 @@ LISBON = home("Lisbon", 2026)
 OTHER = Fact(id="other", bank="b", text="The weather is fine", mentioned_at=year(2025))
 
 
-def run_of(recipe=DEFAULT) -> RecallRun:  # type: ignore[no-untyped-def]
+def run_of(recipe: Recipe = DEFAULT, reader: Reader | None = None) -> RecallRun:
     request = RecallRequest(bank="b", query="Where do I live?", recipe=recipe)
-    with MemoryStore().reading("b") as reading:
+    store = MemoryStore()
+    components = RecallComponents(
+        store=store,
+        tokens=token_counter("approximate"),
+        clock=lambda: NOW,
+        executor=ThreadPoolExecutor(1),
+        reader=reader,
+    )
+    with store.reading("b") as reading:
         return RecallRun(
-            components=None,  # type: ignore[arg-type]
+            components=components,
             request=request,
             reading=reading,
             where=Filter(now=NOW),
@@ -81,3 +96,75 @@ def test_what_is_over_falls_unless_the_question_is_about_the_past() -> None:
     assert [one.fact_id for one in lower_ended(run_of(), now, pool_of(BERLIN, OTHER))] == ["other", "Berlin"]
     assert lower_ended(run_of(), then, pool_of(BERLIN, OTHER))[0].fact_id == "Berlin"
     assert lower_ended(run_of(TEMPR), now, pool_of(BERLIN, OTHER))[0].fact_id == "Berlin"
+
+
+class FakeReader:
+    """Answers with the last word of what it reads; what begins with "maybe" is a plan."""
+
+    name = "fake"
+
+    def answers(
+        self, question: str, asker: str, statements: Sequence[PlacedStatement]
+    ) -> list[AnswerReading]:
+        return [
+            AnswerReading(0.0, 0.9 if "live" in one.text else 0.05, (one.text.rindex(" ") + 1, len(one.text)))
+            for one in statements
+        ]
+
+    def meanings(self, statements: Sequence[PlacedStatement]) -> list[MeaningReading]:
+        return [
+            MeaningReading({"plan": 1.0} if one.text.startswith("maybe") else {"fact": 1.0}, {"speaker": 1.0})
+            for one in statements
+        ]
+
+    def effects(self, pairs: Sequence[tuple[PlacedStatement, PlacedStatement]]) -> list[EffectReading]:
+        return []
+
+
+def said(number: int, text: str) -> Fact:
+    return Fact(id=f"f{number}", bank="b", text=text, speaker="Ann", mentioned_at=year(2020 + number))
+
+
+def answered(*facts: Fact, window: Window | None = None) -> list[Candidate]:
+    query = Query(text="Where do I live?", content="Where do I live?", asked_at=NOW, window=window)
+    run = run_of(reader=FakeReader())
+    pool = read_answers(run, query, pool_of(*facts))
+    for candidate in pool:
+        candidate.score = candidate.relevance
+    return order_answers(run, query, pool)
+
+
+OLD, NEW, PLAN = said(1, "I live in Oslo"), said(3, "I live in Lisbon"), said(5, "maybe I live in Rome")
+
+
+def test_the_newest_answer_is_current_and_older_ones_are_what_was_before() -> None:
+    ordered = answered(OLD, OTHER, NEW)
+    assert [one.fact_id for one in ordered] == ["f3", "f1", "other"]
+    assert [one.is_earlier for one in ordered] == [False, True, False]
+    assert [one.span for one in ordered[:2]] == ["Lisbon", "Oslo"]
+
+
+def test_a_plan_is_not_current_for_being_newer() -> None:
+    assert answered(OLD, PLAN)[0].fact_id == "f1"
+
+
+def test_what_was_said_after_the_asked_time_is_not_its_answer() -> None:
+    assert answered(OLD, NEW, window=Window(year(2021), year(2022)))[0].fact_id == "f1"
+
+
+def test_the_same_value_said_again_is_nothing_earlier() -> None:
+    again = said(4, "I still live in Lisbon")
+    assert not any(one.is_earlier for one in answered(NEW, again))
+
+
+def test_a_reader_without_weights_is_named_and_changes_nothing() -> None:
+    class Broken(FakeReader):
+        def answers(
+            self, question: str, asker: str, statements: Sequence[PlacedStatement]
+        ) -> list[AnswerReading]:
+            raise ModelError("no weights")
+
+    run = run_of(reader=Broken())
+    query = Query(text="?", content="?", asked_at=NOW)
+    assert [one.fact_id for one in read_answers(run, query, pool_of(OLD, NEW))] == ["f1", "f3"]
+    assert [part.part for part in run.trace.degraded] == ["reader"]

@@ -20,9 +20,9 @@ from perdure.recall.reading import place_statement
 from perdure.recall.score import multiply_odds
 from perdure.text.relations import is_single_valued, same_value
 
-ANSWERS = 0.7
+ANSWERS = 0.4
 """Probability from which on a statement counts as an answer."""
-NEAR_BEST = 0.1
+NEAR_BEST = 0.2
 """How far below the surest answer the probability of the current one may be."""
 NEVER_CURRENT = frozenset({"plan", "wish", "unreal", "reported", "past", "question", "request", "none"})
 """Meanings of statements that do not become current by being newer."""

@@ -43,8 +43,7 @@ def read_answers(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> lis
     weakest = min(gains, default=0.0)
     gain_of = {candidate.fact_id: gain for candidate, gain in zip(head, gains, strict=True)}
     for candidate in pool:
-        own = recipe.blend.unread * (candidate.strength or 0.0)
-        candidate.set_strength(own + gain_of.get(candidate.fact_id, weakest))
+        candidate.set_strength((candidate.strength or 0.0) + gain_of.get(candidate.fact_id, weakest))
     return sorted(pool, key=lambda c: (-(c.strength or 0.0), c.fact_id))
 
 

@@ -62,8 +62,6 @@ class Blend:
     """What being the user's own words adds in questions about "my", the agent's in those about "you said"."""
     answers: float = 0.0
     """Weight of the log-odds that the reader gives it of answering."""
-    unread: float = 1.0
-    """Share of the strength without the reader that stays beside that."""
     cover: float = 0.0
     """How much covering the rest of the question counts, where documents have titles."""
 

@@ -27,7 +27,6 @@ DEFAULT = Recipe(
         role=4.0,
         cover=3.0,
         answers=1.0,
-        unread=0.5,
     ),
     read=12,
     ended=0.1,

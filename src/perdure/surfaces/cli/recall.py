@@ -19,7 +19,7 @@ from perdure.surfaces.cli.output import harmless
 from perdure.surfaces.cli.session import Memory, Yes, confirm, read_text
 from perdure.surfaces.plain import plain_recall, plain_reflection
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # loads numpy
     from perdure.forget.preview import ForgetPreview
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads standard input")]
