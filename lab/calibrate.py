@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ from perdure.ports.reader import ABOUTS, EFFECTS, MEANINGS
 
 Floats = NDArray[np.float64]
 _STEPS, _RATE = 400, 0.05
+_QUESTIONS = 250
+"""How many questions are enough for a scale and a bias."""
 
 
 class Calibration(NamedTuple):
@@ -41,7 +44,9 @@ def calibrations(folder: Path, scenes: Sequence[Scene]) -> dict[str, Calibration
     """Return the calibration of each head; the reader in the folder must have none (`IDENTITY`) yet."""
     reader = OnnxReader(folder)
     rows, right = [], []
-    for reading in read_questions(reader, scenes):
+    step = max(1, sum(len(scene.questions) for scene in scenes) // _QUESTIONS)
+    fewer = [replace(scene, questions=scene.questions[::step]) for scene in scenes]
+    for reading in read_questions(reader, fewer):
         answering = {answer.index for answer in reading.asked.answers}
         for row, each in zip(reading.rows, reading.readings, strict=True):
             rows.append([1 - each.answers, each.answers])

@@ -24,7 +24,7 @@ from lab.starts import STARTS, tokenizer_path
 from perdure.ports.reader import ABOUTS, EFFECTS, MEANINGS, NAME_TYPES
 
 _NOTICES = (
-    "Trained by the Perdure project. The encoder starts from {start}. Training text: conversations written for Perdure; "
+    "Trained by the Perdure project. The encoder starts from {start}. Training text: conversations and sentences written for Perdure; "
     "chitchat-dataset (MIT); FriendsQA labels (Apache-2.0); Molweni (Apache-2.0). Vocabulary of BERT (Apache-2.0)."
 )
 _STARTS = {

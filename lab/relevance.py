@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lab.teacher import Teacher
 from perdure.models.reader import OnnxReader
@@ -62,10 +63,11 @@ class Ranking:
 
 def compare(bank_name: str, shared: Path, reader: OnnxReader, teacher: Teacher, questions: int) -> None:
     """Print the figures of a bank file."""
-    rankings = {
-        name: Ranking(name)
-        for name in ("e5", "cross-encoder-12", "reader: relevance", "reader: answers", "reader: both")
-    }
+    names = (
+        "e5", "cross-encoder-12", "reader: relevance", "reader: answers", "reader: both",
+        "reader: relevance and e5", "reader: answers and e5",
+    )  # fmt: skip
+    rankings = {name: Ranking(name) for name in names}
     chooser = random.Random(5)
     for bank in json.loads((shared / f"{bank_name}.json").read_text(encoding="utf-8")):
         placed = place(bank["items"])
@@ -78,7 +80,8 @@ def compare(bank_name: str, shared: Path, reader: OnnxReader, teacher: Teacher, 
         share = max(1, round(questions * len(bank["items"]) / _items(bank_name, shared)))
         for query in chooser.sample(queries, min(len(queries), share)):
             evidence = {position[id] for id in query["evidence"] if id in position}
-            pool = [int(row) for row in np.argsort(-teacher.similarities(query["query"], passages))[:_POOL]]
+            cosines = teacher.similarities(query["query"], passages)
+            pool = [int(row) for row in np.argsort(-cosines)[:_POOL]]
             rankings["e5"].add(pool, evidence)
             begun = time.monotonic()
             logits = teacher.logits(query["query"], [passages[row] for row in pool])
@@ -93,6 +96,11 @@ def compare(bank_name: str, shared: Path, reader: OnnxReader, teacher: Teacher, 
             rankings["reader: answers"].add(_sorted(pool, answers), evidence)
             both = [first + second for first, second in zip(relevance, answers, strict=True)]
             rankings["reader: both"].add(_sorted(pool, both), evidence)
+            near = _standard(cosines[pool])
+            for name, scores in (("relevance", relevance), ("answers", answers)):
+                rankings[f"reader: {name} and e5"].add(
+                    _sorted(pool, (_standard(scores) + near).tolist()), evidence
+                )
     teacher.save()
     print(
         f"\n{bank_name}\n\n| e5's best 30 by | nDCG@10 | recall@1 | @5 | @10 | seconds |\n| --- | --- | --- | --- | --- | --- |"
@@ -104,6 +112,13 @@ def _items(bank_name: str, shared: Path) -> int:
     return sum(
         len(bank["items"]) for bank in json.loads((shared / f"{bank_name}.json").read_text(encoding="utf-8"))
     )
+
+
+def _standard(scores: Sequence[float] | NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the scores with mean 0 and deviation 1."""
+    values = np.asarray(scores, np.float64)
+    standard: NDArray[np.float64] = (values - values.mean()) / (values.std() + 1e-9)
+    return standard
 
 
 def _sorted(pool: Sequence[int], scores: Sequence[float]) -> list[int]:

@@ -148,6 +148,14 @@ def print_calibration(readings: Sequence[QuestionReading]) -> None:
         if rows.any():
             cells.append(f"{low:.1f}-{min(high, 1):.1f}: {labels[rows].mean():.2f} of {int(rows.sum())}")
     print("\nStatements that answer, by probability: " + "; ".join(cells))
+    best: dict[bool, list[float]] = {True: [], False: []}
+    for reading in readings:
+        best[bool(reading.asked.answers)].append(max(each.answers for each in reading.readings))
+    cells = [
+        f"{threshold}: {np.mean(np.array(best[True]) >= threshold):.3f} / {np.mean(np.array(best[False]) < threshold):.3f}"
+        for threshold in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+    ]
+    print("Answerable questions kept / unanswerable ones refused, by threshold: " + "; ".join(cells))
 
 
 def report_meanings(reader: OnnxReader, scenes: Sequence[Scene]) -> None:
@@ -192,7 +200,7 @@ def report_perturbations(reader: OnnxReader, scenes: Sequence[Scene]) -> None:
     )
     print("| --- | --- | --- | --- | --- | --- |")
     chosen = [scene for scene in scenes if scene.effects]
-    few = chosen[:: max(1, len(chosen) // 12)]
+    few = chosen[:: max(1, len(chosen) // 5)]
     plain = read_pairs(reader, chosen)
     threshold = threshold_for(
         np.array([reading.closes for pair, reading in plain if pair.effect not in CHANGES]), 0.02
@@ -240,16 +248,22 @@ def main() -> None:
     arguments.add_argument("--work", type=Path, default=Path("/work/lab-run"))
     arguments.add_argument("--split", choices=("dev", "test"), default="dev")
     arguments.add_argument("--teacher", action="store_true", help="next to the twelve-layer cross-encoder")
-    arguments.add_argument("--perturb", action="store_true")
+    arguments.add_argument("--only", choices=("answers", "meaning", "effect", "perturbations"), default="")
+    arguments.add_argument("--every", type=int, default=1, help="read one question in this many")
     arguments.add_argument("--misses", type=int, default=0)
     options = arguments.parse_args()
     reader = OnnxReader(options.reader)
     scenes = [scene for scene in read_scenes(options.work / "scenes.jsonl") if scene.split == options.split]
+    for scene in scenes:
+        scene.questions = scene.questions[:: options.every]
     print(f"# {reader.name}, {options.split}: {len(scenes)} scenes")
-    report_answers(reader, scenes, Teacher(options.work / "cache") if options.teacher else None)
-    report_meanings(reader, scenes)
-    report_effects(reader, scenes)
-    if options.perturb:
+    if options.only in ("", "answers"):
+        report_answers(reader, scenes, Teacher(options.work / "cache-test") if options.teacher else None)
+    if options.only in ("", "meaning"):
+        report_meanings(reader, scenes)
+    if options.only in ("", "effect"):
+        report_effects(reader, scenes)
+    if options.only in ("", "perturbations"):
         report_perturbations(reader, scenes)
     if options.misses and options.split == "dev":
         print_misses(reader, scenes, options.misses)

@@ -27,18 +27,9 @@ _ASPECTS = {
 }  # fmt: skip
 """Meanings by the aspects of `bench/changes`; its `none` is wider than ours, and left out."""
 _SINGLE_VALUED = (
-    "home",
-    "employer",
-    "partner",
-    "boss",
-    "phone",
-    "mail",
-    "address",
-    "commute",
-    "marital",
-    "religion",
-    "work_hours",
-)
+    "home", "employer", "partner", "boss", "phone", "mail", "address", "commute", "marital", "religion", "work_hours",
+    "role", "study", "car", "bank", "age", "diet", "doctor",
+)  # fmt: skip
 """Slots of which people have one value, so that another one ends it."""
 _SUBJECTS = {"self": "speaker", "we": "speaker", "other": "other", "thing": "thing"}
 

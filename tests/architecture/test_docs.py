@@ -210,8 +210,8 @@ def test_python_of_a_page_runs_from_top_to_bottom(
         names["memory"].close()
 
 
-def test_every_formula_on_the_architecture_page_is_where_it_says() -> None:
-    section = text_of("architecture.md").partition("## Where a formula lives")[2].partition("\n## ")[0]
+def test_every_formula_is_where_the_page_says() -> None:
+    section = text_of("where.md").partition("## Where a formula lives")[2].partition("\n## ")[0]
     names = re.findall(r"`((?:[a-z_]+\.)+\w+(?:\.\w+)?)`", section)
     assert len(names) > 30
     for name in names:

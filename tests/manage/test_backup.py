@@ -12,7 +12,7 @@ from threading import Event, Thread
 
 import pytest
 
-from perdure import Conflict, NotFound, Perdure, StoreCorrupt
+from perdure import Conflict, NotFound, Perdure, StoreCorrupt, StoreError
 from perdure.databases import restore_database, verify_file
 from perdure.settings import Settings
 from tests.support.rest_server import open_quick
@@ -49,6 +49,8 @@ def test_a_backup_holds_everything_and_is_its_owners(engine: Perdure, tmp_path: 
         engine.database.backup(tmp_path / "copy.db")
     with pytest.raises(NotFound, match="folder"):
         engine.database.backup(tmp_path / "no" / "copy.db")
+    with pytest.raises(StoreError, match="cannot be written"):
+        engine.database.backup(Path("/proc/copy.db"))
 
 
 def test_what_was_erased_is_not_in_a_later_backup(engine: Perdure, tmp_path: Path) -> None:

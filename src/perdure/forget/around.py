@@ -32,11 +32,6 @@ def find_around(tx: Transaction, erased: Collection[Fact], document_ids: Collect
         fields += [("metadata", value) for value in document.metadata.values()]
         around += [Around(kind, text, document.id) for kind, text in fields if _shares(text, words)]
     entity_ids = {entity_id for fact in erased for entity_id in fact.entity_ids}
-    entity_ids |= {
-        entity_id
-        for fact in tx.find_facts(FactsWhere(document_ids=sorted(document_ids)))
-        for entity_id in fact.entity_ids
-    }
     entities = [keyed.entity for keyed in tx.entities(ids=sorted(entity_ids))] if entity_ids else []
     around += [
         Around("entity", entity.name, entity.id)

@@ -102,8 +102,8 @@ def names_of(entities: Collection[Entity], facts: Iterable[Fact], others: Collec
         and len(name_tokens(name)) > 1
         and name_tokens(name)[0] == fold(name.split()[0])
     }
-    taken = {token for other in others for token in normal_name(other.name).split()}
-    return Names(names, {name for name in first if index_terms(name) and fold(name) not in taken})
+    taken = {name_tokens(other.name)[:1] for other in others if other.type == PERSON}
+    return Names(names, {name for name in first if index_terms(name) and (fold(name),) not in taken})
 
 
 def _short_forms(entity: Entity, others: Collection[Entity]) -> list[Entity]:

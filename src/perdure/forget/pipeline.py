@@ -118,7 +118,7 @@ def erase_target(
     if target.entity_id is not None and not target.unlink:
         erased = _erase_person(store, tx, bank, target, thoughts)
     else:
-        erased = _erase(tx, target, thoughts)
+        erased = _erase(store, tx, bank, target, thoughts)
         erased = _erase_around(tx, erased, erase=target.around)
     raise_damaged(tx)  # an erasure that passes over a row that it cannot read is none
     forget_speakers(store, tx, bank, erased.speakers)
@@ -157,12 +157,12 @@ class Erased:
     """Erased sentences from which no fact was drawn."""
 
 
-def _erase(tx: Transaction, target: Target, thoughts: ScrubThoughts) -> Erased:
+def _erase(store: Store, tx: Transaction, bank: str, target: Target, thoughts: ScrubThoughts) -> Erased:
     if target.document_id is not None:
-        return _erase_document(tx, target.document_id, thoughts)
+        return _erase_document(store, tx, bank, target.document_id, thoughts)
     if target.entity_id is not None:
-        return _unlink_entity(tx, target.entity_id, thoughts)
-    return _erase_facts(tx, tx.facts([target.fact_id or ""]), thoughts)
+        return _unlink_entity(store, tx, bank, target.entity_id, thoughts)
+    return _erase_facts(store, tx, bank, tx.facts([target.fact_id or ""]), thoughts)
 
 
 def _erase_person(
@@ -172,7 +172,7 @@ def _erase_person(
     if person is None:
         return Erased(existed=False)
     going = [fact for fact in person.mentioning if fact.id not in target.keep]
-    erased = _erase_facts(tx, going, thoughts)
+    erased = _erase_facts(store, tx, bank, going, thoughts)
     kept = frozenset(fact.id for fact in person.mentioning) & set(target.keep) - erased.gone.keys()
     redacted = redact_rest(tx, person, kept, erased.gone.keys())
     return replace(
@@ -194,11 +194,13 @@ def _erase_around(tx: Transaction, erased: Erased, *, erase: bool) -> Erased:
     return replace(erased, around=tuple(around), unembedded=erased.unembedded | unembedded)
 
 
-def _unlink_entity(tx: Transaction, entity_id: str, thoughts: ScrubThoughts) -> Erased:
+def _unlink_entity(
+    store: Store, tx: Transaction, bank: str, entity_id: str, thoughts: ScrubThoughts
+) -> Erased:
     members = tx.find_facts(FactsWhere(entity_ids=[entity_id]))
     existed = bool(members or tx.entities(ids=[entity_id]))
     profiles = [fact for fact in members if fact.type is FactType.OBSERVATION]
-    erased = _erase_facts(tx, profiles, thoughts)
+    erased = _erase_facts(store, tx, bank, profiles, thoughts)
     staying = [without_entities(fact, [entity_id]) for fact in members if fact.id not in erased.gone]
     tx.update_facts(staying)
     mark_changed(tx, staying)
@@ -206,7 +208,9 @@ def _unlink_entity(tx: Transaction, entity_id: str, thoughts: ScrubThoughts) -> 
     return replace(erased, existed=existed)
 
 
-def _erase_document(tx: Transaction, document_id: str, thoughts: ScrubThoughts) -> Erased:
+def _erase_document(
+    store: Store, tx: Transaction, bank: str, document_id: str, thoughts: ScrubThoughts
+) -> Erased:
     """Facts that another document proves move there; the others are erased."""
     documents, chunks = tx.documents([document_id]), tx.chunks(document_id=document_id)
     housed = tx.find_facts(FactsWhere(document_ids=[document_id]))
@@ -234,7 +238,7 @@ def _erase_document(tx: Transaction, document_id: str, thoughts: ScrubThoughts) 
     tx.delete_records(SCOPES_RECORD, [document_id])
     tx.delete_records(REFINED_DOCUMENT, [document_id])
     tx.delete_records(IMPORTED_DOCUMENT, [document_id])
-    erased = _erase_facts(tx, homeless, thoughts)
+    erased = _erase_facts(store, tx, bank, homeless, thoughts)
     return replace(
         erased,
         existed=True,
@@ -262,7 +266,9 @@ def _stand_alone(tx: Transaction, facts: Sequence[Fact], titles: Wordings) -> fr
     return frozenset(unembedded)
 
 
-def _erase_facts(tx: Transaction, facts: Sequence[Fact], thoughts: ScrubThoughts) -> Erased:
+def _erase_facts(
+    store: Store, tx: Transaction, bank: str, facts: Sequence[Fact], thoughts: ScrubThoughts
+) -> Erased:
     """Erase facts, all that was synthesised from them, and what quotes them."""
     erased = {fact.id: fact for fact in find_wordings(tx, facts)}
     derived = list(erased.values())
@@ -277,7 +283,7 @@ def _erase_facts(tx: Transaction, facts: Sequence[Fact], thoughts: ScrubThoughts
     words = erased_words(list(erased.values()), tx.features(list(erased)))
     around, scrubbed_chunks = _scrub_around(tx, erased, words)
     unembedded = (around | reworded) - erased.keys()
-    forget_names(tx, erased, words.wordings)
+    forget_names(store, tx, bank, erased, words.wordings)
     release_from_erased(tx, erased)
     tx.delete_facts(list(erased))
     tx.delete_records(RESTATED_AS, list(erased))

@@ -181,11 +181,10 @@ def _observations_lost(
 ) -> int:
     """Observations in force that went, and those that stay and rest on a fact that was changed on the way."""
     gone = sum(fact.type is FactType.OBSERVATION and fact.is_open for fact in erased.gone.values())
-    entity_ids = {entity_id for fact in erased.gone.values() for entity_id in fact.entity_ids}
-    entity_ids |= {target.entity_id} if target.entity_id is not None else set()
+    entity_ids = [] if target.entity_id is None else [target.entity_id]
     document_ids = {fact.document_id for fact in erased.gone.values() if fact.document_id is not None}
     near = before.find_facts(
-        FactsWhere(entity_ids=sorted(entity_ids), document_ids=sorted(document_ids | erased.documents))
+        FactsWhere(entity_ids=entity_ids, document_ids=sorted(document_ids | erased.documents))
     )
     resting = after.find_facts(FactsWhere(source_fact_ids=[fact.id for fact in near])) if near else []
     profiles = [fact for fact in resting if fact.type is FactType.OBSERVATION and fact.is_open]

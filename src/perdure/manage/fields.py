@@ -46,7 +46,7 @@ def to_plain(value: object) -> object:
 
 
 def from_plain(kind: type[T], body: Mapping[str, object], /, **own: object) -> T:
-    """Return an object made of plain values and of fields that are whole already; raise InvalidInput naming what does not fit."""
+    """Return an object of plain values and fields that are whole already; raise InvalidInput naming what does not fit."""
     types = field_types(kind)
     unknown = sorted(body.keys() - types.keys())
     if unknown:

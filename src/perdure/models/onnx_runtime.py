@@ -47,7 +47,7 @@ class OnnxModel:
         """Return for each token id whether it contains a letter or a digit."""
         mask = np.zeros(self.tokenizer.get_vocab_size(), bool)
         for token, number in self.tokenizer.get_vocab().items():
-            mask[number] = any(letter.isalnum() for letter in token)
+            mask[number] = any(map(str.isalnum, token))
         return mask
 
     def run(self, batch: Sequence[Encoded]) -> States:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.item import TIMELESS, Item, ItemOptions, PassedOver, UpdateMode
@@ -15,8 +15,10 @@ from perdure.retain.identity import digest
 from perdure.retain.messages import as_message, messages_inside, moment_of, read_message, role_of, speaker_of
 from perdure.retain.options import RetainOptions
 from perdure.text.fence import strip_fenced
-from perdure.text.mail import Mail, read_mail
-from perdure.text.transcript import Transcript, read_transcripts
+
+if TYPE_CHECKING:
+    from perdure.text.mail import Mail
+    from perdure.text.transcript import Transcript
 
 _ITEM_FIELDS = frozenset(f.name for f in fields(Item))
 _OWN_WAY = frozenset({"content", "role", "speaker", "name", "timestamp"})
@@ -214,6 +216,9 @@ def _misspelt(message: Mapping[str, Any], path: str) -> Iterator[PassedOver]:
 
 def _read_transcripts(readings: Sequence[_PartReading], shared: Mapping[str, Any]) -> list[_PartReading]:
     """The texts that carry their speakers as turns, the others as they are."""
+    from perdure.text.mail import read_mail  # loaded with the first text; a recall needs neither
+    from perdure.text.transcript import read_transcripts
+
     places = [place for place, reading in enumerate(readings) if reading.unspoken]
     spoken = list(readings)
     transcripts = read_transcripts([readings[place].items[0].content for place in places])

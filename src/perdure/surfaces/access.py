@@ -84,7 +84,7 @@ class Caller:
         return self.key is None or (self.key.allows(scope) and self.key.opens(bank))
 
     def only_bank(self, default: str = DEFAULT_BANK) -> str:
-        """The bank of a request that names none: a key for a single bank need not name it."""
+        """Return the bank of a request that names none: a key for a single bank need not name it."""
         if self.key is not None and len(self.key.banks) == 1 and not self.key.opens(default):
             return self.key.banks[0]
         return default
@@ -108,7 +108,7 @@ class KeyRing:
         self._noting: asyncio.Task[None] | None = None
 
     async def admit(self, scope: Any) -> ApiKey | None:
-        """The caller's key; None for a caller of this machine on an open server. `scope` is the request's, of ASGI.
+        """Return the caller's key, or None for a caller of this machine on an open server. `scope` is the request's, of ASGI.
 
         Raises Unauthorised without a valid key, Forbidden where an open server must not answer.
         """
@@ -185,7 +185,7 @@ def check_local(headers: HEADERS, host: str, port: int) -> None:
 
 
 def own_names(host: str, port: int) -> set[bytes]:
-    """What a request to a server on the loopback address may call it; the port is left out for 80 alone."""
+    """Return the names by which a request may address a server on the loopback address; only port 80 is left out."""
     bound = host.lower() if ":" not in host or host.startswith("[") else f"[{host.lower()}]"
     names = {"localhost", "127.0.0.1", "[::1]", bound}
     with_port = {f"{name}:{port}".encode() for name in names}

@@ -37,7 +37,7 @@ class AuditTrail:
         """Bank -> moment (monotonic) until which it is taken to want no log."""
 
     def now(self) -> datetime:
-        """The present, as the memory has it."""
+        """Return the present by the clock of the memory."""
         return self._engine.clock()
 
     async def note(

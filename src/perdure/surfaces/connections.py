@@ -37,7 +37,7 @@ class Connections:
         return len(self._open)
 
     def protocol(self, make: Callable[..., asyncio.Protocol]) -> Callable[..., asyncio.Protocol]:
-        """A factory of guarded protocols, from a factory of uvicorn's."""
+        """Return a factory of guarded protocols, from a factory of uvicorn's."""
         return lambda **options: ConnectionGuard(make(**options), self)
 
     def enter(self, guard: ConnectionGuard, peer: Peer) -> bool:
@@ -59,13 +59,13 @@ class Connections:
         self._open.pop(peer, None)
 
     def request_began(self, peer: Any) -> None:
-        """A request's headers have arrived."""
+        """Note that the headers of a request have arrived."""
         guard = self._open.get(_peer(peer))
         if guard is not None:
             guard.request_began()
 
     def request_ended(self, peer: Any) -> None:
-        """A request was answered."""
+        """Note that a request was answered."""
         guard = self._open.get(_peer(peer))
         if guard is not None:
             guard.request_ended()
@@ -135,7 +135,7 @@ class ConnectionGuard(asyncio.Protocol):
         self._stop_timer()
 
     def request_ended(self) -> None:
-        """The next request's first bytes may be here already, so its time runs from now on."""
+        """Start the time of the next request, whose first bytes may be here already."""
         self.requests -= 1
         if not self.requests:
             self._expect_headers()

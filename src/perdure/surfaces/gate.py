@@ -32,7 +32,7 @@ PIECES = 4
 def error_response(
     status: int, code: str, message: str, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    """An error in the form of all surfaces over HTTP."""
+    """Return an error in the form of all surfaces over HTTP."""
     body = {"detail": message, "error": {"code": code, "message": message}}
     return JSONResponse(body, status_code=status, headers=dict(headers or {}))
 
@@ -70,7 +70,7 @@ class Gate:
 
 
 def refuse(error: PerdureError) -> JSONResponse:
-    """The answer to a caller that is not let in; the rest of its request is not waited for."""
+    """Answer a caller that is not let in, without waiting for the rest of its request."""
     closing = {"Connection": "close"}
     if isinstance(error, Forbidden):
         return error_response(403, error.code, str(error), closing)
@@ -157,7 +157,7 @@ class _Incoming:
         self.late = False
 
     async def next(self) -> Message:
-        """The app's `receive`."""
+        """Receive a message, as the app's `receive`."""
         return await self._pieces.get()
 
     async def read(self) -> None:

@@ -77,7 +77,7 @@ def create_key(
     name: str = "",
     expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key and its secret text, which cannot be had again; from now on this memory is served with keys only."""
+    """Create a key. Return it and its secret, which cannot be had again; from now on the memory is served with keys only."""
     now = datetime.now(UTC)
     if expires_at is not None and expires_at <= now:
         raise InvalidInput("expires_at", "a time to come", expires_at.isoformat())
@@ -96,7 +96,7 @@ def create_key(
 
 
 def rotate_key(engine: Perdure, key_id: str, *, keep: timedelta = timedelta(0)) -> tuple[ApiKey, str]:
-    """A new key that opens what the old one opens; the old one works for `keep` longer, or not at all."""
+    """Create a key that opens what the old one opens; the old one works for `keep` longer, or not at all."""
     old = find_key(engine, key_id)
     new, text = create_key(
         engine, banks=old.banks, scopes=old.scopes, name=old.name, expires_at=_lifetime_again(old)
@@ -123,7 +123,7 @@ def find_key(engine: Perdure, key_id: str) -> ApiKey:
 
 
 def read_keys(engine: Perdure) -> KeySet:
-    """The keys as the store has them now."""
+    """Return the keys as the store has them now."""
     keys = list_keys(engine)
     return KeySet(keys, bool(keys) or keys_needed(engine))
 
@@ -148,7 +148,7 @@ def note_uses(engine: Perdure, uses: Mapping[str, datetime]) -> None:
 
 
 def match_key(keys: Sequence[ApiKey], text: str) -> ApiKey | None:
-    """The key whose secret this is; takes the same time whether or not the id is known."""
+    """Return the key with this secret, in the same time whether or not the id is known."""
     prefix, _, rest = text.partition("_")
     key_id, _, _ = rest.partition("_")
     named = next((key for key in keys if key.id == key_id), None) if prefix == PREFIX else None
@@ -170,7 +170,7 @@ def _lifetime_again(old: ApiKey) -> datetime | None:
 
 
 def _digest(text: str) -> str:
-    """A plain hash is enough: the secret holds 256 random bits, so there is nothing to guess."""
+    """Return a plain hash, which is enough: the secret holds 256 random bits, so there is nothing to guess."""
     return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 

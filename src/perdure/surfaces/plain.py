@@ -17,7 +17,7 @@ _PLAIN = frozenset({str, int, float, bool})
 
 
 def plain(value: Any) -> Any:
-    """The value with dataclasses as objects, dates as ISO 8601 text, and sets sorted."""
+    """Return a value with dataclasses as objects, dates as ISO 8601 text, and sets sorted."""
     if value is None or type(value) in _PLAIN:
         return value
     if isinstance(value, Enum):
@@ -38,7 +38,7 @@ def plain(value: Any) -> Any:
 
 
 def plain_recall(result: RecallResult) -> dict[str, Any]:
-    """A recall as JSON: results best first, what was understood, what failed and how long it took."""
+    """Return a recall as JSON: results best first, what was understood, what failed and how long it took."""
     return {
         "query": result.query.text,
         "recipe": result.recipe,
@@ -80,7 +80,7 @@ def _result(recollection: Recollection) -> dict[str, Any]:
 
 
 def plain_reflection(reflection: Reflection) -> dict[str, Any]:
-    """A reflection as JSON: the answer, its sentences, what they rest on, and how it came about."""
+    """Return a reflection as JSON: the answer, its sentences, their facts, and how it came about."""
     trace = reflection.trace
     return {
         "text": reflection.text,
@@ -121,5 +121,5 @@ def plain_candidate(candidate: Candidate) -> dict[str, Any]:
 
 
 def total_milliseconds(result: RecallResult) -> float:
-    """The time of a recall from beginning to end."""
+    """Return the time of a recall from beginning to end."""
     return next((time.milliseconds for time in result.timings if time.stage == "total"), 0.0)

@@ -15,14 +15,14 @@ MOST_NAME = 60
 
 
 def bank_of(folder: str) -> str:
-    """The bank of the project that a folder belongs to: `perdure-1f0c2b9a`."""
+    """Return the bank of the project that a folder belongs to: `perdure-1f0c2b9a`."""
     project = project_of(folder)
     name = _NOT_A_NAME.sub("-", os.path.basename(project)).strip("-.")[:MOST_NAME] or "root"
     return f"{name}-{blake2b(os.path.normcase(project).encode('utf-8', 'surrogateescape'), digest_size=4).hexdigest()}"
 
 
 def project_of(folder: str) -> str:
-    """The root of the project that a folder belongs to."""
+    """Return the root of the project that a folder belongs to."""
     start = os.path.realpath(folder)
     here = start
     while True:
@@ -38,7 +38,7 @@ def project_of(folder: str) -> str:
 
 
 def _repository_of(mark: str) -> str | None:
-    """The repository of a linked worktree, whose `.git` is a file: `gitdir: REPOSITORY/.git/worktrees/NAME`."""
+    """Return the repository of a linked worktree, whose `.git` is a file: `gitdir: REPOSITORY/.git/worktrees/NAME`."""
     try:
         with open(mark, encoding="utf-8") as file:
             line = file.read(4096).strip()

@@ -30,7 +30,7 @@ log = logging.getLogger("perdure.server")
 def make_uvicorn(
     app: Any, settings: Settings, connections: Connections, workers: Workers, engine: Perdure
 ) -> TimelyServer:
-    """A server for the app that has not started."""
+    """Return a server for the app that has not started."""
     config = uvicorn.Config(
         app,
         host=settings.host,

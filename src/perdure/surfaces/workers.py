@@ -232,7 +232,7 @@ class Lane:
                 line.waiting.popleft().set_result(None)
 
     async def _on_thread(self, share: Share, client: Client, work: Work, call: Callable[[], T]) -> T:
-        """A thread cannot be killed: past its time, or when its client left, the work ends at its next step."""
+        """Run work that ends at its next step when its time is over or its client left: a thread cannot be killed."""
         started = time.monotonic()
 
         def carry_out() -> T:

@@ -333,7 +333,7 @@ class AdapterChecklist(ABC):
         settle(spy.memory)
         facts = list(spy.memory.facts.iterate(BANK))
         assert {fact.speaker for fact in facts} == {"user", self.speaker}
-        assert "The user is allergic to peanuts." in [fact.text for fact in facts if fact.speaker == "user"]
+        assert "I am allergic to peanuts." in [fact.text for fact in facts if fact.speaker == "user"]
         assert any("almond cake" in fact.text for fact in facts if fact.speaker == self.speaker)
         assert [fact.text for fact in facts if FRAME.search(fact.text)] == []
         everything = " ".join(fact.text for fact in facts)

@@ -14,13 +14,14 @@ from perdure.surfaces.rest.app import create_app
 from tests.support.rest_server import open_quick, wait_for
 
 BANKS = "/v1/default/banks"
-TEXT = "Alice Johnson works at Google. Bob Smith lives in Oslo."
+TEXTS = ["Alice Johnson works at Google.", "Bob Smith lives in Oslo."]
+TEXT = " ".join(TEXTS)
 
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Perdure]:
     with open_quick(tmp_path) as engine:
-        engine.retain("main", TEXT, document_id="cv", tags=["work"], classification=2)
+        engine.retain("main", TEXTS, document_id="cv", tags=["work"], classification=2)
         engine.banks.configure("main", name="Main", mission="Help")
         engine.directives.create("main", "Tone", "Answer politely.")
         yield engine
@@ -158,9 +159,7 @@ def test_a_dry_run_extracts_and_stores_nothing(memory: Perdure, client: TestClie
     body = {"content": TEXT, "timestamp": "2026-03-01T00:00:00Z"}
     for bank in ("main", "nowhere"):
         answer = client.post(f"{BANKS}/{bank}/memories/dry-run-extract", json=body).json()
-        assert [fact["text"] for fact in answer["facts"]] == [
-            "Alice Johnson works at Google.", "Bob Smith lives in Oslo.",
-        ]  # fmt: skip
+        assert [fact["text"] for fact in answer["facts"]] == [TEXT]
         assert "Alice Johnson" in answer["facts"][0]["entities"]
         assert answer["usage"]["total_tokens"] == 0
     assert [bank.id for bank in memory.banks.list()] == ["main"]

@@ -43,6 +43,7 @@ def memory(tmp_path: Path) -> Iterator[Perdure]:
 
 def test_a_line_of_jsonl_is_a_fact_with_the_same_keys_in_each(memory: Perdure, tmp_path: Path) -> None:
     report = memory.banks.export_to("b", tmp_path / "facts.jsonl")
+    assert report.path.stat().st_mode & 0o777 == 0o600
     rows = [json.loads(line) for line in (tmp_path / "facts.jsonl").read_text().splitlines()]
     assert report.written == len(rows) == len(list(memory.facts.iterate("b", where=EVERYTHING)))
     assert len({tuple(row) for row in rows}) == 1

@@ -93,7 +93,7 @@ class LocalExtractor:
             chosen = [at for at, turn in enumerate(turns) if turn.is_agent is by_agent]
             tagged = tagger.tag([turns[at].text for at in chosen], names) if chosen else []
             mentions |= zip(chosen, tagged, strict=True)
-        speakers = {number: _speakers(documents[number]) for number, _ in places}
+        speakers = {number: _speakers(documents[number]) for number in {number for number, _ in places}}
         return [
             _reading(documents[number], index, mentions[at], speakers[number])
             for at, (number, index) in enumerate(places)

@@ -26,7 +26,7 @@ def config(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """The settings in force and where each came from; secrets are masked."""
+    """Show the settings in force and where each came from; secrets are masked."""
     rows = _in_force(database)
     for unknown in unknown_names():
         console(stderr=True).print(
@@ -93,7 +93,7 @@ def draw_settings(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def models(as_json: AsJson = False) -> None:
-    """The models Perdure knows, which are in use, and where the files of each were found."""
+    """List the models that Perdure knows, which are in use, and where the files of each were found."""
     rows = _known_models()
     tell(as_json, {"models": rows}, lambda shown: draw_models(shown, rows))
 

@@ -71,7 +71,7 @@ def copy(
 
 
 def _progress(as_json: bool) -> Progress:
-    """Shows people at a terminal how far a bank is."""
+    """Return what shows people at a terminal how far the copy of a bank is."""
     errors = console(stderr=True)
 
     def show(bank: str, table: str, rows: int) -> None:

@@ -50,7 +50,7 @@ def demo(
 
 
 def load_script() -> dict[str, Any]:
-    """The conversation and the questions."""
+    """Return the conversation and the questions."""
     file = resources.files("perdure.surfaces.cli").joinpath("demo_conversation.json")
     script: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return script
@@ -81,7 +81,7 @@ def _run(script: dict[str, Any], database: Path, as_json: bool) -> None:
 
 
 def at_hand(settings: Settings) -> tuple[Settings, list[str]]:
-    """The settings without the models that are not on this machine, and what is missing."""
+    """Return the settings without the models that are not on this machine, and what is missing."""
     from perdure.adapters import make_embedder, make_reranker
 
     missing = []
@@ -119,7 +119,7 @@ def ask(engine: Perdure, script: dict[str, Any]) -> Iterator[tuple[dict[str, str
 
 
 def draw_opening(console: Console, script: Mapping[str, Any], done: RetainResult, seconds: float) -> None:
-    """What was remembered, from what, and how long it took."""
+    """Draw what was remembered, from what, and how long it took."""
     turns = script["turns"]
     days = len({turn["date"][:10] for turn in turns})
     head = Text("perdure demo", style="bold cyan")
@@ -134,7 +134,7 @@ def draw_opening(console: Console, script: Mapping[str, Any], done: RetainResult
 
 
 def draw_question(console: Console, number: int, question: Mapping[str, str], result: RecallResult) -> None:
-    """A question: why it is hard, the answer, the table of who found what, the time."""
+    """Draw a question: why it is hard, the answer, the table of which channel returned what, the time."""
     width = min(console.width, 100)
     parts: list[RenderableType] = [_answer(result), Text()]
     if result.recollections:

@@ -80,7 +80,7 @@ def doctor(database: Database = None, as_json: AsJson = False) -> None:
 
 
 def draw_checks(console: Console, checks: Sequence[Check]) -> None:
-    """The doctor's findings by section, each with its remedy."""
+    """Draw the findings by section, each with its remedy."""
     for section in dict.fromkeys(check.section for check in checks):
         console.print(Text(section, style="bold"))
         marks, names = Column(width=3, justify="right"), Column(no_wrap=True, min_width=14)
@@ -100,7 +100,7 @@ def draw_checks(console: Console, checks: Sequence[Check]) -> None:
 
 
 def check_versions() -> Iterator[Check]:
-    """What runs here."""
+    """Check which versions run here."""
     import sqlite3
 
     system = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
@@ -111,7 +111,7 @@ def check_versions() -> Iterator[Check]:
 
 
 def check_extras() -> Iterator[Check]:
-    """Optional parts."""
+    """Check which optional parts are installed."""
     for extra, (module, use) in EXTRAS.items():
         if importlib.util.find_spec(module) is not None:
             yield Check("Extras", extra, OK, f"installed: {use}")
@@ -120,7 +120,7 @@ def check_extras() -> Iterator[Check]:
 
 
 def check_database(settings: Settings) -> Iterator[Check]:
-    """The configured database: that it opens, what it holds, and that its vectors fit the embedder."""
+    """Check that the configured database opens, what it holds, and that its vectors fit the embedder."""
     file = database_file(settings)
     if file is not None and not file.exists():
         yield Check("Database", "file", OK, f"{file} does not exist yet")
@@ -151,7 +151,7 @@ def check_database(settings: Settings) -> Iterator[Check]:
 
 
 def check_models(settings: Settings) -> Iterator[Check]:
-    """That each model is found, is the right file, loads, and how fast it is here."""
+    """Check that each model is found, is the right file and loads, and how fast it is here."""
     from perdure.adapters import make_embedder, make_reranker
 
     for name, choose, measure in (
@@ -264,7 +264,7 @@ def _milliseconds(work: Any, times: int) -> float:
 
 
 def check_round_trip(settings: Settings) -> Iterator[Check]:
-    """A retain and a recall in a database of their own, timed."""
+    """Time a retain and a recall in a temporary database."""
     from perdure.engine import Perdure
 
     with tempfile.TemporaryDirectory(prefix="perdure-doctor-") as folder:

@@ -23,7 +23,7 @@ _MOMENT = re.compile(r"^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?\+00:00$")
 
 
 def day(moment: datetime | None) -> str:
-    """A date, or nothing."""
+    """Return a date, or nothing."""
     return f"{moment:{_DAY}}" if moment is not None else ""
 
 
@@ -36,7 +36,7 @@ def happened(fact: Fact) -> str:
 
 
 def span(start: datetime | None, end: datetime | None) -> str:
-    """A stretch of time as people write it; `end` is the first moment after it."""
+    """Return a span of time as people write it; `end` is the first moment after it."""
     if start is None or end is None or end - start <= timedelta(days=1):
         return day(start or end)
     last = end - timedelta(microseconds=1)
@@ -61,7 +61,7 @@ def source(fact: Fact) -> str:
 
 
 def provenance(fact: Fact) -> Text:
-    """The dim line below a fact: type, date, source, and whether it still holds."""
+    """Return the dim line below a fact: type, date, source, and whether it still holds."""
     line = Text(style="dim")
     line.append(fact.type.value, style=TYPE_STYLE[fact.type.value])
     sure = (
@@ -81,7 +81,7 @@ def provenance(fact: Fact) -> Text:
 
 
 def statement(fact: Fact) -> Text:
-    """A fact and, below it, its provenance."""
+    """Return a fact and, below it, its provenance."""
     return Text(" ".join(fact.text.split())) + Text("\n") + provenance(fact)
 
 
@@ -103,7 +103,7 @@ def size(count: int | None) -> str:
 
 
 def table(*columns: str | Column, expand: bool = True, padding: PaddingDimensions = (0, 1)) -> Table:
-    """The plain table that all lists share."""
+    """Return the plain table that all lists share."""
     drawn = Table(*columns, box=box.SIMPLE_HEAD, header_style="dim", padding=padding, expand=expand)
     drawn.show_edge = drawn.pad_edge = False
     return drawn
@@ -119,7 +119,7 @@ def draw_record(console: Console, fields: Mapping[str, object]) -> None:
 
 
 def _shown(value: object) -> str:
-    """A value as one line: lists with commas, objects as names and values, moments to the second."""
+    """Return a value as one line: lists with commas, objects as names and values, moments to the second."""
     if isinstance(value, Mapping):
         return " · ".join(f"{name.replace('_', ' ')} {_shown(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):

@@ -35,7 +35,7 @@ LEAST_SHARE = 0.01
 
 
 def draw_recall(console: Console, result: RecallResult) -> None:
-    """The recollections, best first, and what was missing."""
+    """Draw the recollections, best first, and what was missing."""
     console.print(_head(result))
     citations, scores = Column(justify="right", style="dim", width=4), Column(justify="right", width=5)
     grid = Table.grid(citations, scores, Column(ratio=1), padding=(0, 1))
@@ -115,7 +115,7 @@ def _figure_columns(channels: Sequence[str], late: bool) -> list[tuple[str, int]
 
 
 def channels_of(result: RecallResult, shown: Sequence[Recollection]) -> list[str]:
-    """The channels that ran, in the recipe's order as the timings tell it, and any that ranked something.
+    """Return the channels that ran, in the recipe's order by the timings, and any that ranked something.
 
     `slot` answers few questions, and is left out where it ranked nothing.
     """
@@ -140,7 +140,7 @@ def _figures(recollection: Recollection, channels: Sequence[str], late: bool) ->
 
 
 def _boosts(recollection: Recollection) -> Text:
-    """What moved the score, on a line of its own; names with a plus are added, the others multiply."""
+    """Return what moved the score, as a line; names with a plus are added, the others multiply."""
     candidate = recollection.candidate or Candidate(fact_id=recollection.fact.id)
     added = [
         f"{name} {value:.2f}" for name, value in candidate.boosts.items() if name.startswith("+") and value
@@ -165,7 +165,7 @@ def _head(result: RecallResult) -> Text:
 
 
 def understood(result: RecallResult) -> list[Text]:
-    """What was read from the question: names and times."""
+    """Return what was read from the question: names and times."""
     query, lines = result.query, []
     if query.entity_names:
         lines.append(Text(f"names: {', '.join(query.entity_names)}", style="dim"))
@@ -185,7 +185,7 @@ def _told(recollection: Recollection) -> Text:
 
 
 def draw_asides(console: Console, result: RecallResult) -> None:
-    """Notes, chunks, entities, why nothing is returned and what could not contribute."""
+    """Draw notes, chunks, entities, why nothing is returned and what could not contribute."""
     if result.abstained_because is not None:
         console.print(Text(f"nothing: {result.abstained_because}", style="yellow"))
     for note in result.all_notes:
@@ -214,14 +214,14 @@ def _draw_cut(console: Console, result: RecallResult, texts: Mapping[str, str]) 
 
 
 def in_brief(fact: Fact, characters: int = 62) -> Text:
-    """A fact in about two narrow lines: its beginning and its date."""
+    """Return a fact in about two narrow lines: its beginning and its date."""
     flat = " ".join(fact.text.split())
     short = flat if len(flat) <= characters else flat[: characters - 1].rstrip() + "…"
     return Text(short) + Text(f" {day(fact.shown_date)}" if fact.shown_date else "", style="dim")
 
 
 def rank_cell(rank: int | None) -> Text:
-    """A channel's rank of a result: the brighter the better."""
+    """Return a channel's rank of a result: the brighter the better."""
     if rank is None:
         return Text("·", style="dim")
     style = "bold green" if rank == 1 else "green" if rank <= 3 else "yellow" if rank <= 10 else "dim"
@@ -229,7 +229,7 @@ def rank_cell(rank: int | None) -> Text:
 
 
 def number(value: float | None, digits: int = 2) -> Text:
-    """A figure, or a dot where there is none."""
+    """Return a figure, or a dot if there is none."""
     return Text("·", style="dim") if value is None else Text(f"{value:.{digits}f}")
 
 
@@ -259,7 +259,7 @@ def stage_bar(timings: Sequence[StageTime], width: int = BAR) -> Text:
 
 
 def draw_reflection(console: Console, answer: Reflection, *, explain: bool = False) -> None:
-    """The short answer, each sentence with its citation, how well it is supported, and each source."""
+    """Draw the short answer, each sentence with its citation, how well it is supported, and each source."""
     if answer.answer is not None:
         console.print(Text(answer.answer, style="bold"))
     numbers = {one.fact.id: number for number, one in enumerate(answer.based_on, start=1)}

@@ -85,7 +85,7 @@ def draw(report: Report, shown: Console) -> None:
 
 
 def _draw_measures(shown: Console, rows: Mapping[str, Mapping[str, float]]) -> None:
-    """A row per type of question; where there is little room, the type stands above its figures."""
+    """Draw a row per type of question; in a narrow terminal the type is above its figures."""
     widest = max(map(len, rows), default=0)
     head = _line(["n", *COLUMNS])
     beside = widest + 1 + len(head) <= shown.width

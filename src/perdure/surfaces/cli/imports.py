@@ -81,7 +81,7 @@ def import_(
 
 @contextmanager
 def _target(database: str | None, dry_run: bool) -> Iterator[Perdure]:
-    """The memory to import into; a dry run into a file that does not exist makes none there."""
+    """Open the memory to import into; a dry run into a file that does not exist makes none there."""
     file = database_file(load_settings(database))
     if not dry_run or file is None or file.exists():
         with memory(database) as engine:
@@ -165,7 +165,7 @@ def _bar(quiet: bool) -> Iterator[Callable[[ImportProgress], None]]:
 
 
 def draw_report(shown: Console, report: ImportReport) -> None:
-    """What came, what stayed, what was left out and why."""
+    """Draw what was added, what did not change, and what was left out and why."""
     verb = "would import" if report.dry_run else "imported"
     head = Text(f"{verb} {plural(report.added + report.updated, 'document')}", style="bold green")
     into = ", ".join(report.banks) or "no bank"

@@ -29,7 +29,7 @@ def costs(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """What calls of language models came to, per day, bank, operation and model."""
+    """List the cost of calls of language models, per day, bank, operation and model."""
     with memory(database, must_exist=True) as engine:
         rows = engine.llm.costs(bank, _read_day(since))
     value = {"total": _total(rows), "costs": [plain(row) for row in rows]}
@@ -37,7 +37,7 @@ def costs(
 
 
 def draw_costs(console: Console, rows: Sequence[LlmCost]) -> None:
-    """A row per day, bank, operation and model, and the sum below them."""
+    """Draw a row per day, bank, operation and model, and the sum below them."""
     if not rows:
         console.print(Text("no language model was asked", style="dim"))
         return
@@ -69,7 +69,7 @@ def prompts(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Name of the prompt to show")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """The prompts that language models are given, each with the version that is stored with what it made."""
+    """List the prompts that language models are given, each with the version that is stored with its results."""
     from perdure.llm.prompt import load, prompt_names
 
     names = prompt_names()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 from collections.abc import Sequence
@@ -194,6 +195,9 @@ def run() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     private_files()
+    gc.set_threshold(
+        50_000
+    )  # what a command loads stays until it ends: looking through it again only takes time
     sys.exit(main(sys.argv[1:]))
 
 

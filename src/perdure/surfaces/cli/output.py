@@ -17,7 +17,7 @@ _CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(co
 
 
 def harmless(text: str) -> str:
-    """The text without control characters: an escape sequence in a memory would steer the terminal."""
+    """Return a text without control characters: an escape sequence in a memory would steer the terminal."""
     return text.translate(_CONTROLS)
 
 
@@ -25,7 +25,7 @@ class HarmlessConsole(Console):
     """A console that shows what is remembered and never obeys it: it leaves control characters out of all text."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The renderable's segments; those that rich itself makes to steer the terminal stay as they are."""
+        """Yield the segments of a renderable; those by which rich itself steers the terminal stay as they are."""
         for segment in super().render(renderable, options):
             if segment.control:
                 yield segment
@@ -34,7 +34,7 @@ class HarmlessConsole(Console):
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console as wide as the terminal, at most 120 columns; 100 where there is no terminal."""
+    """Return a console as wide as the terminal, at most 120 columns; of 100 if there is no terminal."""
     shown = HarmlessConsole(stderr=stderr, highlight=False, soft_wrap=False)
     shown.width = max(min(shown.width, WIDE), NARROW) if shown.is_terminal else USUAL
     return shown
@@ -46,7 +46,7 @@ def emit(value: Any) -> None:
 
 
 def tell(as_json: bool, value: Any, shown: Callable[[Console], None] | str) -> None:
-    """The value as JSON for programs; for people drawn, or said in a line."""
+    """Write a value: as JSON for programs, drawn or as a line for people."""
     if as_json:
         emit(value)
     elif isinstance(shown, str):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from perdure.domain.filter import Filter
 from perdure.forget.options import Target
-from perdure.forget.preview import ForgetPreview
 from perdure.recall.options import PromptOptions, RecallOptions
 from perdure.reflect.options import ReflectOptions
 from perdure.surfaces.cli import exits
@@ -19,6 +18,9 @@ from perdure.surfaces.cli.draw_recall import CUT_SHOWN, draw_explained, draw_rec
 from perdure.surfaces.cli.output import harmless
 from perdure.surfaces.cli.session import Memory, Yes, confirm, read_text
 from perdure.surfaces.plain import plain_recall, plain_reflection
+
+if TYPE_CHECKING:  # loads numpy
+    from perdure.forget.preview import ForgetPreview
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads standard input")]
 

@@ -87,7 +87,7 @@ def retain(
 
 
 def name_places(passed_over: Sequence[PassedOver], batch: Sequence[ChatReading]) -> list[PassedOver]:
-    """What the engine passed over, by the names of the sources instead of the numbers of their items."""
+    """Return what the engine passed over, by the names of the sources instead of the numbers of their items."""
     names = [reading.name for reading in batch for _ in reading.items]
     placed = []
     for one in passed_over:

@@ -27,7 +27,7 @@ DEFAULT_BANK = "default"
 
 
 def filled(param: typer.CallbackParam, value: str | list[str] | None) -> str | list[str] | None:
-    """The value of an option that must say something when it is given, as an unset shell variable does not."""
+    """Return the value of an option; raise InvalidInput if it is blank, as that of an unset shell variable is."""
     for part in [value] if isinstance(value, str) else value or ():
         if not part.strip():
             raise InvalidInput(param.opts[0], "non-empty text", part)
@@ -56,7 +56,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")]
 
 
 def load_settings(database: str | None = None, **overrides: Any) -> Settings:
-    """The settings in force; a wrong one is named, and so is a name in perdure.toml that no setting has."""
+    """Return the settings in force; raise InvalidInput that names a wrong one, or an unknown name in perdure.toml."""
     settings = settings_in_force(database, **overrides)
     for name in unknown_names():
         raise InvalidInput("perdure.toml", "names of settings; `perdure config` lists them", name)
@@ -64,7 +64,7 @@ def load_settings(database: str | None = None, **overrides: Any) -> Settings:
 
 
 def settings_in_force(database: str | None = None, **overrides: Any) -> Settings:
-    """The settings in force, whatever else perdure.toml names; a wrong one is named."""
+    """Return the settings in force, whatever else perdure.toml names; raise InvalidInput that names a wrong one."""
     from tomllib import TOMLDecodeError
 
     from pydantic import ValidationError
@@ -92,19 +92,19 @@ def unknown_names() -> list[str]:
 
 
 def _in_full(database: str) -> str:
-    """The database with `~` written out, which no shell does inside a settings file or a client's configuration."""
+    """Return the database with `~` expanded, which no shell does in a settings file or a client's configuration."""
     return str(Path(database).expanduser()) if database.startswith("~") else database
 
 
 def database_file(settings: Settings) -> Path | None:
-    """The file that holds the memory, None for a server's URL."""
+    """Return the file that holds the memory, None for a server's URL."""
     path = settings.database.removeprefix("sqlite:///")
     return None if "://" in path else Path(path)
 
 
 @contextmanager
 def memory(database: str | None, *, must_exist: bool = False, **overrides: Any) -> Iterator[Perdure]:
-    """An open engine; commands that only read want a database that exists, instead of making an empty one."""
+    """Open a memory; with `must_exist` raise NotFound instead of making an empty database."""
     settings = load_settings(database, **overrides)
     logging.basicConfig(
         level=settings.log_level.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
@@ -120,19 +120,19 @@ def memory(database: str | None, *, must_exist: bool = False, **overrides: Any) 
 
 @contextmanager
 def reading(database: str | None, bank: str, **overrides: Any) -> Iterator[Perdure]:
-    """An open engine whose database and bank both exist."""
+    """Open a memory whose database and bank both exist."""
     with memory(database, must_exist=True, **overrides) as engine:
         engine.banks.get(bank)
         yield engine
 
 
 def window(since: str | None, until: str | None) -> Window | None:
-    """The time between the two options; a bare date as the end takes in that whole day."""
+    """Return the time between the two options; a bare date as the end includes that whole day."""
     return parse_span(since, until, ("--since", "--until"))
 
 
 def read_text(argument: str) -> str:
-    """The argument itself, or standard input for `-`."""
+    """Return the argument itself, or standard input for `-`."""
     return read_stdin() if argument == "-" else argument
 
 

@@ -112,7 +112,7 @@ def _shown(path: Path) -> str:
 
 
 def _files(folder: Path, exclude: Sequence[str], skipped: list[tuple[str, str]]) -> Iterator[Path]:
-    """The files below a folder in order, without hidden, excluded and generated ones; the last are named."""
+    """Yield the files below a folder in order, without hidden, excluded and generated ones; name the last."""
     for root, folders, names in os.walk(folder):
         here = Path(root)
         below = here.relative_to(folder)

@@ -27,14 +27,14 @@ class Caller(access.Caller):
     """Who waits for the answer; over stdio nobody is told from others."""
 
     def resolve(self, asked: str | None) -> str:
-        """The bank that a call means."""
+        """Return the bank that a call means."""
         if self.bank is not None and asked not in (None, self.bank):
             raise InvalidInput("bank", f"{self.bank!r}, the bank of this endpoint", asked)
         chosen = asked if self.bank is None else self.bank
         return check_bank_id(self.only_bank(self.default_bank) if chosen is None else chosen)
 
     def choose(self, asked: str | None, scope: Scope) -> str:
-        """The bank to work on; raises unless the caller may use it so."""
+        """Return the bank to work on; raise unless the caller may use it so."""
         bank = self.resolve(asked)
         if not self.may(scope, bank):
             raise Unauthorised(f"the key has no {scope.value} access to this bank")

@@ -43,14 +43,14 @@ class McpEndpoint:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """The lifespan of the sessions."""
+        """Run the sessions while the app runs."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._any_bank.run())
             await stack.enter_async_context(self._one_bank.run())
             yield
 
     def routes(self) -> list[BaseRoute]:
-        """The endpoint's routes, to add to another app's."""
+        """Return the routes of the endpoint, to add to another app's."""
         paths = (self._path, f"{self._path}/", f"{self._path}/{{bank}}", f"{self._path}/{{bank}}/")
         return [Route(path, endpoint=self) for path in paths]
 

@@ -88,7 +88,7 @@ PROMPTS: Mapping[str, Prompt] = {
 
 
 def read_prompt(name: str, arguments: Mapping[str, str]) -> tuple[Prompt, str]:
-    """The prompt and its argument; raises where either is wrong."""
+    """Return the prompt and its argument; raise if either is wrong."""
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise NotFound("prompt", name)

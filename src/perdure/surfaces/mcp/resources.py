@@ -40,7 +40,7 @@ TEMPLATES: list[dict[str, object]] = [
 
 
 def list_resources(engine: Perdure, caller: Caller) -> list[dict[str, object]]:
-    """The models and most mentioned entities of every bank that the caller may read, or of the endpoint's bank."""
+    """Return the models and most mentioned entities of every bank that the caller may read, or of the endpoint's bank."""
     return [
         resource
         for bank in engine.banks.list()
@@ -67,7 +67,7 @@ def _of_bank(engine: Perdure, bank: str) -> Iterator[dict[str, object]]:
 
 
 def read_resource(engine: Perdure, caller: Caller, uri: str) -> dict[str, object]:
-    """A model or an entity as Markdown, fenced off as data."""
+    """Return a model or an entity as Markdown, fenced off as data."""
     parts = uri.removeprefix(_PREFIX).split("/", 2)
     if not uri.startswith(_PREFIX) or len(parts) != 3 or parts[1] not in (_MODELS, _ENTITIES) or not parts[2]:
         raise NotFound("resource", uri)
@@ -77,7 +77,7 @@ def read_resource(engine: Perdure, caller: Caller, uri: str) -> dict[str, object
 
 
 def _model_lines(engine: Perdure, bank: str, model_id: str) -> list[str]:
-    """A model's name, question and document; a stale one says so."""
+    """Return a model's name, question and document; a stale one is marked."""
     model = engine.models.get(bank, model_id)
     note = " Memory has changed since." if engine.models.stale(bank, [model.id]) else ""
     document = [_marked_line(line) for line in inert_lines(model.content).splitlines()]
@@ -85,7 +85,7 @@ def _model_lines(engine: Perdure, bank: str, model_id: str) -> list[str]:
 
 
 def _entity_lines(engine: Perdure, bank: str, name: str) -> list[str]:
-    """An entity's name, kind and other names, and the newest facts on it."""
+    """Return an entity's name, kind and other names, and the newest facts about it."""
     entity = engine.entities.get(bank, name)
     page = engine.facts.list(bank, entity_id=entity.id, limit=ENTITY_FACTS)
     aliases = f", also {', '.join(map(inert, entity.aliases))}" if entity.aliases else ""
@@ -99,12 +99,12 @@ def _marked_line(line: str) -> str:
 
 
 def model_address(model: MentalModel) -> str:
-    """The address of a model."""
+    """Return the address of a model."""
     return _address(model.bank, _MODELS, model.id)
 
 
 def entity_address(entity: Entity) -> str:
-    """The address of an entity; by id, since names change and are alike."""
+    """Return the address of an entity; by id, since names change and are not unique."""
     return _address(entity.bank, _ENTITIES, entity.id)
 
 

@@ -175,7 +175,7 @@ def emptiness(result: RecallResult) -> str:
 
 
 def fitting(note: str, count_tokens: CountTokens, max_tokens: int) -> str:
-    """The note where the budget has room for it."""
+    """Return the note if the budget has room for it."""
     return note if count_tokens(note) <= max_tokens else ""
 
 
@@ -233,7 +233,7 @@ def listed(
 
 
 def corrected(bank: str, fact_id: str, before: Fact, now: Fact | None) -> Reply[CorrectOutput]:
-    """What a correction did; both wordings are somebody's words, and fenced."""
+    """Return what a correction did; both wordings are users' words, and fenced."""
     left = f"- no longer: {_quoted(before)}"
     if now is None:
         head, lines = f"Declared one fact wrong in bank {inert(bank)}.", [left]

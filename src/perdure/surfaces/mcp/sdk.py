@@ -75,7 +75,7 @@ class Server(Protocol):
 
 
 def make_server(name: str, version: str, instructions: str, methods: Mapping[str, Method]) -> Server:
-    """A server that answers these methods."""
+    """Return a server that answers these methods."""
     if IS_LINE_2:
         hint = import_module("mcp.server").CacheHint(ttl_ms=CACHE_SECONDS * 1000, scope="private")
         hints = {method: hint for method in STANDING if method in methods}

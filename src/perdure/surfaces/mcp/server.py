@@ -61,7 +61,7 @@ def create_server(
     default_bank: str = DEFAULT_BANK,
     client: Client | None = None,
 ) -> sdk.Server:
-    """A server over one engine. `bank` fixes the bank; `with_bank` shows or hides the tools' bank argument.
+    """Return a server over one engine. `bank` fixes the bank; `with_bank` shows or hides the tools' bank argument.
 
     Bank, default bank and client are those of calls without HTTP, where an endpoint tells them.
     """
@@ -98,7 +98,7 @@ class _Answers:
         return {"tools": [tool.told for tool in self._tools.values()]}
 
     async def call_tool(self, request: Request) -> Mapping[str, object]:
-        """The tool's result; what Perdure refuses is an error of the tool, which the model reads."""
+        """Return the tool's result; a refusal is an error of the tool, which the model reads."""
         try:
             with self._joined(request):
                 reply = await self._run(
@@ -127,7 +127,7 @@ class _Answers:
     async def _audited(
         self, tool: Tool, bank: str, read: Mapping[str, object], sent: Mapping[str, object]
     ) -> Reply[Any]:
-        """The tool's reply from a worker thread, noted in the bank's audit log; reading counts with all other recalls."""
+        """Run the tool on a worker thread and note it in the bank's audit log; reading counts with all other recalls."""
         lane = self._workers.retain if tool.hints.writes else self._workers.recall
         started_at = self._trail.now()
         outcome = "error"
@@ -150,7 +150,7 @@ class _Answers:
         return {"resourceTemplates": resources.TEMPLATES}
 
     async def read_resource(self, request: Request) -> Mapping[str, object]:
-        """A resource; one that the caller may not read does not exist for it."""
+        """Return a resource; one that the caller may not read does not exist for it."""
         uri = str(request.params["uri"])
         try:
             content = await self._workers.run(
@@ -165,7 +165,7 @@ class _Answers:
         return {"prompts": [prompt.told for prompt in PROMPTS.values()]}
 
     async def get_prompt(self, request: Request) -> Mapping[str, object]:
-        """A prompt with what memory holds on it, of the endpoint's bank or the default one."""
+        """Return a prompt with what memory holds on it, of the endpoint's bank or the default one."""
         try:
             prompt, argument = read_prompt(request.params["name"], request.params.get("arguments") or {})
             caller = self._caller(request)
@@ -197,7 +197,7 @@ class _Answers:
 
 
 def _telemetry(engine: Perdure) -> OpenTelemetry | None:
-    """What lets spans join those of callers; only there where telemetry is on."""
+    """Return what lets spans join those of callers, or None if telemetry is off."""
     if not engine.settings.telemetry:
         return None
     from perdure.telemetry.otel import OpenTelemetry

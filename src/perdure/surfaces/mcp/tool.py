@@ -104,7 +104,7 @@ class Tool:
         return told
 
     def read(self, arguments: Mapping[str, object]) -> dict[str, Any]:
-        """The arguments as the method takes them; raises InvalidInput with the name of a wrong one."""
+        """Return the arguments as the method takes them; raise InvalidInput that names a wrong one."""
         for name in arguments:
             if name not in self.arguments:
                 raise InvalidInput(
@@ -153,13 +153,13 @@ class _OptionsArgument:
 
 
 def _expected(message: str) -> str:
-    """What was expected, of `Input should be a valid string` and `String should have at least 1 character`."""
+    """Return the expectation in `Input should be a valid string` or `String should have at least 1 character`."""
     told = message.removeprefix("Input should be ").replace(" should have ", " with ")
     return told[:1].lower() + told[1:]
 
 
 def find_tool(tools: Mapping[str, Tool], name: str) -> Tool:
-    """The tool of that name; the protocol has an error of its own for an unknown one."""
+    """Return the tool of that name; the protocol has a separate error for an unknown one."""
     tool = tools.get(name)
     if tool is None:
         raise ProtocolError(INVALID_PARAMS, f"not_found: tool {name[:80]!r} does not exist")

@@ -180,7 +180,7 @@ class Tools:
         ] = False,
         bank: BankName = None,
     ) -> Reply[RecentOutput]:
-        """What was remembered last, newest first; with `since` or `until` a timeline of what happened then, in order.
+        """List what was remembered last, newest first; with `since` or `until` a timeline of what happened then, in order.
 
         For "what did we do last time", "what happened in May", "what is new about Ann". For a question, use recall.
         """
@@ -219,7 +219,7 @@ class Tools:
         )
 
     def _fact_meant(self, bank: str, fact_id: str | None, line: str | None) -> str:
-        """The id of the one fact that is named by its id or by its whole words; never of one that is only alike."""
+        """Return the id of the one fact that is named by its id or by its whole words; never of a similar one."""
         if fact_id is not None and line is None:
             return fact_id
         if fact_id is not None or line is None:
@@ -235,7 +235,7 @@ class Tools:
 
 
 def _wordings(line: str) -> list[str]:
-    """What the fact of a listed line may say: the line without its number, and without what stands behind the fact."""
+    """Return what the fact of a listed line may say: the line without its number, and without the details after the fact."""
     words = " ".join(_CITATION.sub("", line).removeprefix(ORDER_MARK).split())
     wordings = [words]
     for details in _DETAILS:
@@ -245,7 +245,7 @@ def _wordings(line: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """The text without what copying changes: white space, case and the full stop."""
+    """Return the text without what copying changes: white space, case and the full stop."""
     return " ".join(inert(text).split()).casefold().rstrip(".")
 
 

@@ -103,11 +103,11 @@ def test_an_agent_remembers_what_its_user_said(memory: Perdure) -> None:
     crewai_memory = PerdureMemory(memory, bank=BANK)
     make_agent(memory=crewai_memory).kickoff(FACT)
     crewai_memory.drain_writes()
-    assert next(fact.text for fact in memory.facts.iterate(BANK)) == "The user is allergic to peanuts."
+    assert next(fact.text for fact in memory.facts.iterate(BANK)) == "I am allergic to peanuts."
     PROMPTS.clear()
     assert make_agent(memory=crewai_memory).kickoff(QUESTION).raw == REPLY
     crewai_memory.drain_writes()
-    assert "The user is allergic to peanuts." in PROMPTS[0]
+    assert "I am allergic to peanuts." in PROMPTS[0]
     assert stored_text(memory).count("peanuts") == 1
 
 
@@ -117,7 +117,7 @@ def test_facts_hold_nothing_of_tasks_and_prompts(memory: Perdure) -> None:
     make_agent(memory=crewai_memory).kickoff(FACT)
     crewai_memory.drain_writes()
     texts = fact_texts(memory)
-    assert "The user is allergic to peanuts." in texts
+    assert "I am allergic to peanuts." in texts
     assert [text for text in texts if FRAME.search(text)] == []
     words = ("Task:", "Agent:", "Result:", "Find out", "Zanzibar", "Xylander", "Final Answer", "Thought")
     assert [text for text in texts if any(word in text for word in words)] == []
@@ -129,7 +129,7 @@ def test_an_asynchronous_agent_does_the_same(memory: Perdure) -> None:
     told = asyncio.run(make_agent(memory=crewai_memory).kickoff_async(QUESTION))
     crewai_memory.drain_writes()
     assert told.raw == REPLY
-    assert "The user is allergic to peanuts." in PROMPTS[0]
+    assert "I am allergic to peanuts." in PROMPTS[0]
     assert stored_text(memory).count(QUESTION) == 1
 
 

@@ -119,7 +119,7 @@ def test_components_write_and_retrieve_in_pipelines(memory: Perdure) -> None:
     reading = Pipeline()
     reading.add_component("retriever", PerdureRetriever(memory, bank=BANK, top_k=3))
     [document, *_] = reading.run({"retriever": {"query": QUESTION}})["retriever"]["documents"]
-    assert document.content == "The user is allergic to peanuts."
+    assert document.content == "I am allergic to peanuts."
     assert document.id == memory.facts.list(BANK).facts[0].id
     assert document.meta["document"] == "chat"
 

@@ -145,7 +145,7 @@ def test_facts_are_retrieved_as_nodes(memory: Perdure, asynchronous: bool) -> No
     memory.retain(BANK, [{"role": "user", "content": FACT}], document_id="chat")
     retriever = PerdureRetriever(memory, bank=BANK)
     nodes = asyncio.run(retriever.aretrieve(QUESTION)) if asynchronous else retriever.retrieve(QUESTION)
-    assert nodes[0].text == "The user is allergic to peanuts."
+    assert nodes[0].text == "I am allergic to peanuts."
     assert nodes[0].node_id == memory.facts.list(BANK).facts[0].id
     assert nodes[0].metadata["document"] == "chat"
     assert 0 < nodes[0].score <= 1
