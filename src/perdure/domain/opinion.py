@@ -39,10 +39,6 @@ class Polarity(StrEnum):
     POSITIVE = "positive"
     NEGATIVE = "negative"
 
-    @property
-    def opposite(self) -> Polarity:
-        return Polarity.NEGATIVE if self is Polarity.POSITIVE else Polarity.POSITIVE
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidenceRates:

@@ -53,7 +53,6 @@ class Ranking:
     evidence: frozenset[str]
     evidence_sessions: frozenset[str]
     milliseconds: float
-    evidence_level: str = ""
 
 
 def summarise(rankings: Sequence[Ranking], over: str) -> dict[str, float]:

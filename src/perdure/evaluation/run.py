@@ -145,7 +145,6 @@ def ask(engine: Perdure, bank: str, query: LabelledQuery, **options: Any) -> tup
         evidence=query.evidence,
         evidence_sessions=query.evidence_sessions,
         milliseconds=elapsed,
-        evidence_level=result.evidence.value,
     )
     return ranking, result
 

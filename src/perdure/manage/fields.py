@@ -1,4 +1,4 @@
-"""Fields of stored objects as plain JSON values and back, read and checked by their types."""
+"""Conversion of stored objects to plain JSON values and back, with checks by type."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ T = TypeVar("T")
 
 
 def plain_fields(item: DataclassInstance) -> dict[str, object]:
-    """All fields of an object as JSON values; defaults are written too, so that files explain themselves."""
+    """Return all fields of an object as JSON values, defaults included, so that files explain themselves."""
     return {field.name: to_plain(getattr(item, field.name)) for field in fields(item)}
 
 
 def to_plain(value: object) -> object:
-    """Objects, dates, sets, bytes and vectors as JSON values."""
+    """Convert objects, dates, sets, bytes and vectors to JSON values."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain_fields(value)
     if isinstance(value, datetime):
@@ -46,7 +46,7 @@ def to_plain(value: object) -> object:
 
 
 def from_plain(kind: type[T], body: Mapping[str, object], /, **own: object) -> T:
-    """Return an object of plain values and fields that are whole already; raise InvalidInput naming what does not fit."""
+    """Build an object from plain values and from finished fields; raise `InvalidInput` for the first wrong one."""
     types = field_types(kind)
     unknown = sorted(body.keys() - types.keys())
     if unknown:
@@ -56,18 +56,17 @@ def from_plain(kind: type[T], body: Mapping[str, object], /, **own: object) -> T
 
 
 def field_types(kind: type[object]) -> Mapping[str, object]:
-    """Return the types of a dataclass by field."""
     if kind not in _FIELD_TYPES:
         _FIELD_TYPES[kind] = get_type_hints(kind)
     return _FIELD_TYPES[kind]
 
 
 _FIELD_TYPES: dict[type[object], Mapping[str, object]] = {}
-"""Types of fields that were asked for before: to find them takes longer than to read an object."""
+"""Cache: finding the types takes longer than reading an object."""
 
 
 def read_field(name: str, of_type: object, value: object) -> object:
-    """Return the value of a field; raise InvalidInput naming the field when it is of another type."""
+    """Return the value of a field; raise `InvalidInput` if it is of another type."""
     form = _FORMS[of_type]
     try:
         read = form.read(value)
@@ -80,7 +79,7 @@ def read_field(name: str, of_type: object, value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What a field of some type looks like in JSON, and how it is read."""
+    """How a field of some type is read from JSON."""
 
     expected: str
     fits: Callable[[Any], bool]
@@ -127,7 +126,7 @@ def _or_none(check: Callable[[Any], Any], otherwise: Any) -> Callable[[Any], Any
 
 
 def _listed(values: Iterable[Any]) -> Iterable[Any]:
-    """Rejects a bare string, which would be read as a list of letters."""
+    """Reject a bare string, which would be read as a list of letters."""
     if isinstance(values, str):
         raise TypeError("a list")
     return values
@@ -173,10 +172,10 @@ _FORMS: Mapping[object, _Form] = {
         "turns", _always, lambda spans: tuple(from_plain(TurnSpan, span) for span in spans)
     ),
 }
-"""By the type of a field; a field of another type is a mistake of ours, and fails every test that reads one."""
+"""By the type of a field; a field of a type without an entry fails every test that reads one."""
 
 
 def check_count(field: str, value: object) -> None:
-    """Raise InvalidInput unless the value is a whole number from 0 on."""
+    """Raise `InvalidInput` unless the value is an integer of at least 0."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise InvalidInput(field, "a number from 0 on", value)

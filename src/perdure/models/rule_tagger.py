@@ -1,4 +1,4 @@
-"""The tagger that needs no model: names by their capitals."""
+"""A tagger without a model: sentences by punctuation, names by capitals."""
 
 from __future__ import annotations
 
@@ -44,20 +44,18 @@ _ACTS = re.compile(
 _SIGN = re.compile(
     r"['’]s\s|,?\s(?:is|was|has|had|will|would|can|could|does|did|and\s[A-Z]|just|also|really|always|never)\b|\s\w+(?:ed|s)\s"
 )
-"""What follows a name more often than any other first word of a sentence."""
+"""Follows a name more often than any other first word of a sentence."""
 _INNER = re.compile(r"(?<=[a-z,;]\s)[A-Z][\w-]+")
 
 
 class RuleTagger:
-    """Finds names without a model."""
+    """Sentences and mentions without a model; sentences have no tokens."""
 
     @property
     def name(self) -> str:
-        """Name of the model."""
         return "rules"
 
     def tag(self, texts: Sequence[str], names: Collection[str] = ()) -> list[list[Mention]]:
-        """Return the mentions of each text in order; `names` are found even in lower case."""
         known = Gazetteer(names)
         return [_tag(without_surrogates(text), known) for text in texts]
 
@@ -71,7 +69,7 @@ def _tag(text: str, known: Gazetteer) -> list[Mention]:
 
 
 def _same_type_per_name(mentions: Sequence[Mention]) -> list[Mention]:
-    """Return the mentions with one type per name: the first that says more than concept."""
+    """Give each name one type: the first that is not concept."""
     types = {mention.text: mention.type for mention in reversed(mentions) if mention.type != "concept"}
     return [replace(mention, type=types.get(mention.text, mention.type)) for mention in mentions]
 
@@ -79,7 +77,7 @@ def _same_type_per_name(mentions: Sequence[Mention]) -> list[Mention]:
 def _names(
     text: str, span: tuple[int, int], lower: frozenset[str], inner: frozenset[str]
 ) -> Iterator[Mention]:
-    """Yield runs of capitalised words; at a sentence's start a single word needs a sign that it is a name."""
+    """Yield runs of capitalised words; a single word at a sentence's start needs evidence that it is a name."""
     start, end = span
     shouted = text[start:end].isupper()
     for match in _NAME.finditer(text, start, end):
@@ -93,7 +91,7 @@ def _names(
 
 
 def _trim(name: str, at: int, first: bool, lower: frozenset[str]) -> tuple[str, int]:
-    """Return the run without plain words at its ends."""
+    """Remove plain words from the ends of the run."""
     while name:
         word = name.split(maxsplit=1)[0]
         bare = word.lower().replace("’", "'").strip("-&")
@@ -130,5 +128,5 @@ def _type(text: str, start: int, end: int, name: str) -> str:
 
 
 def _lower_words(text: str) -> frozenset[str]:
-    """Words that the text itself also writes in lower case: no names, where a sentence begins with one."""
+    """Return words that the text also writes in lower case: no names at the beginning of a sentence."""
     return frozenset(match.group() for match in _WORDS.finditer(text) if match.group().islower())

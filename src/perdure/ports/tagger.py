@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A named thing in the text; type is person, place, organisation, product, event, work, group, handle, url or concept."""
+    """A named entity in the text; type is person, place, organisation, product, event, work, group, handle, url or concept."""
 
     text: str
     type: str
@@ -18,11 +18,11 @@ class Mention:
 
 
 class Tagger(Protocol):
-    """Finds the named things in texts."""
+    """Splits texts into sentences and finds named entities."""
 
     @property
     def name(self) -> str:
-        """Name of the model, or `rules`."""
+        """Return the name of the model, or `rules`."""
 
     def tag(self, texts: Sequence[str], names: Collection[str] = ()) -> list[list[Mention]]:
-        """Return the mentions of each text in order; `names` are known names (speakers) to find even in lower case."""
+        """Return the sentences of each text; `names` are names (speakers) to find even in lower case."""
