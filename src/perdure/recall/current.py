@@ -22,8 +22,9 @@ from perdure.text.relations import is_single_valued, same_value
 
 ANSWERS = 0.4
 """Probability from which on a statement counts as an answer."""
-NEAR_BEST = 0.2
-"""How far below the surest answer the probability of the current one may be."""
+NEAR_BEST = 0.1
+"""How far below the surest answer the probability of the current one may be, unless it says that something changed."""
+CHANGES = frozenset({"begins", "corrects"})
 NEVER_CURRENT = frozenset({"plan", "wish", "unreal", "reported", "past", "question", "request", "none"})
 """Meanings of statements that do not become current by being newer."""
 HEAD = 30
@@ -106,7 +107,11 @@ def order_answers(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> li
     _read_meanings(run, members)
     bound = query.window.end if query.is_past and query.window is not None else run.where.as_of.valid
     least = max(c.answers or 0.0 for c in members) - NEAR_BEST
-    eligible = [c for c in members if (c.answers or 0.0) >= least and _may_be_current(c, bound)]
+    eligible = [
+        c
+        for c in members
+        if ((c.answers or 0.0) >= least or c.meaning in CHANGES) and _may_be_current(c, bound)
+    ]
     if not eligible:
         return ordered
     current = max(eligible, key=_said)

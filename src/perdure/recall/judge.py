@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from perdure.domain.recall import Candidate, Evidence, Precision, Query, QuestionSignals
 from perdure.recall.components import RecallRun
-from perdure.recall.current import is_over
+from perdure.recall.current import ANSWERS, is_over
 from perdure.recall.evidence import Calibrations, Judgement, judge, read_calibrations
 from perdure.recall.signals import JUDGED, read_signals
 from perdure.text.terms import index_terms
@@ -83,7 +83,11 @@ def _for_injection(judged: JudgedPool, query: Query, head: Sequence[Candidate]) 
     """Keep what reaches the floor, and for each further aspect of the question the best fact on it; nothing where no fact does."""
     judgement, calibration = judged.judgement, judged.judgement.calibration
     reason: str | None = None
-    kept = [candidate for candidate in head if judged.relevance(candidate) >= calibration.floor]
+    kept = [
+        candidate
+        for candidate in head
+        if judged.relevance(candidate) >= calibration.floor or (candidate.answers or 0.0) >= ANSWERS
+    ]
     if not head:
         reason = "memory holds nothing on this"
     elif not kept:

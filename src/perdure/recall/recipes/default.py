@@ -26,7 +26,7 @@ DEFAULT = Recipe(
         speaker=0.5,
         role=4.0,
         cover=3.0,
-        answers=1.0,
+        answers=2.0,
     ),
     read=12,
     ended=0.1,
