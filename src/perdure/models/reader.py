@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 _SHIPPED = Path(__file__).parent / "weights"
-_VARIABLE = "PERDURE_READER_PATH"
 _CARD, _GRAPH, _TOKENIZER = "reader.toml", "reader.onnx", "tokenizer.json"
 _HEADS = {"meanings": MEANINGS, "abouts": ABOUTS, "effects": EFFECTS, "name_types": NAME_TYPES}
 _LONGEST_SPAN = 40
@@ -42,8 +40,8 @@ Logits = NDArray[np.float32]
 
 
 def reader_folder() -> Path:
-    """Return the folder named by the variable PERDURE_READER_PATH, or that of the weights in the package."""
-    return Path(os.environ.get(_VARIABLE) or _SHIPPED)
+    """Return the folder of the weights in the package."""
+    return _SHIPPED
 
 
 class _Calibration(NamedTuple):

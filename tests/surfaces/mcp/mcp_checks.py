@@ -45,7 +45,7 @@ async def check_conversation(session: Session, bank: dict[str, str]) -> None:
 
     recent = await session.call_tool("recent", {"about": "maya", **bank})
     assert [memory["id"] for memory in recent.data["memories"]] == [fact_id]
-    assert recent.text.splitlines()[2].startswith("[1] Maya plays the cello in Lisbon.")
+    assert "Maya plays the cello in Lisbon." in recent.text.splitlines()[2]
     assert fact_id in (await session.call_tool("recent", {"with_ids": True, **bank})).text
     for until, total in (("2024-05-01", 0), ("2024-05-02", 1)):
         timeline = await session.call_tool("recent", {"since": "2024-05-01", "until": until, **bank})
@@ -67,7 +67,7 @@ async def check_conversation(session: Session, bank: dict[str, str]) -> None:
 
     await check_lines(session, bank)
     forgotten = await session.call_tool("forget", {"fact_id": fact_id, **bank})
-    assert forgotten.data["forgotten_facts"] == 1
+    assert forgotten.data["forgotten_facts"] == 2  # with its earlier wording
     empty = await session.call_tool("recall", {"query": "Who plays the viola?", **bank})
     assert empty.data["memories"] == []
 
@@ -85,7 +85,7 @@ async def check_lines(session: Session, bank: dict[str, str]) -> None:
     assert not mended.is_error, mended.text
     assert mended.data["fact_id"] == noor
     gone = await session.call_tool("forget", {"fact": "noor keeps  goats", **bank})
-    assert gone.data["forgotten_facts"] == 1
+    assert gone.data["forgotten_facts"] == 2  # with its earlier wording
 
 
 async def check_tools(session: Session, has_bank: bool) -> None:

@@ -66,6 +66,9 @@ _CITATION = re.compile(r"^\s*(?:[-*]|\[\d+\])\s+")
 """What a listing has before a fact."""
 _DETAILS = (re.compile(r" ⚠ .*$", re.DOTALL), re.compile(r" \([^()]*\)$"), re.compile(r" \[[^\[\]]*\]$"))
 """What a listing has behind a fact, from the end on: notes, source and validity, date."""
+_DAY = re.compile(r"^\d{4}-\d\d-\d\d ")
+_QUOTED = re.compile(r'^[^":]{1,80}(?:, asked "[^"]*")?: "(?P<words>.*)"$', re.DOTALL)
+"""The day and the speaker that a listing has before the words of a statement."""
 MOST_ALIKE = 20
 """Facts of the same words that are told apart by id."""
 
@@ -241,6 +244,8 @@ def _wordings(line: str) -> list[str]:
     for details in _DETAILS:
         words = details.sub("", words).strip()
         wordings.append(words)
+    wordings += [_DAY.sub("", words) for words in wordings]
+    wordings += [quoted["words"] for words in wordings if (quoted := _QUOTED.match(words))]
     return [one for one in dict.fromkeys(wordings) if one]
 
 
