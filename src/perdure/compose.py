@@ -41,6 +41,7 @@ from perdure.recall.track import RecallTracker
 from perdure.reflect.components import LlmThinking, ReflectComponents
 from perdure.reflect.opinions.judging import ReaderJudge
 from perdure.retain.components import RetainComponents
+from perdure.retain.reader_effects import ReaderEffects
 from perdure.settings import Settings
 
 if TYPE_CHECKING:
@@ -114,7 +115,9 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         Decay(days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion)
     )
     extractor = own.extractor or make_extractor(settings, llm)
+    reader = own.reader or (make_reader(settings) if own.reranker is None else None)
     retain = RetainComponents(
+        judge=ReaderEffects(reader) if reader is not None else None,
         store=store,
         clock=clock,
         extractor=extractor,
@@ -131,7 +134,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         embedder=embedder,
         late=late,
         reranker=reranker,
-        reader=own.reader or (make_reader(settings) if own.reranker is None else None),
+        reader=reader,
         notes=own.notes or open_notes(settings),
         tracker=tracker,
         budgets=budget_plan(settings),
@@ -152,7 +155,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
             retain=retain,
             recall=recall,
             recipe=find_recipe(settings.recipe, recipes),
-            evidence_judge=ReaderJudge(recall.reader) if recall.reader is not None else None,
+            evidence_judge=ReaderJudge(reader) if reader is not None else None,
             llm=llm,
             thinking=LlmThinking(
                 unsupported=settings.llm_unsupported, reflect_seconds=settings.llm_reflect_seconds

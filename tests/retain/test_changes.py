@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from perdure.domain.fact import Fact
 from perdure.models.hashing import HashingEmbedder
 from perdure.ports.extractor import ExtractedFact, Replacement, Triple, Turn
+from perdure.ports.reader import PlacedStatement
 from perdure.ports.store import FactsWhere
 from perdure.retain.changes import Effect
 from perdure.retain.components import RetainComponents
@@ -47,7 +48,7 @@ class Judge:
         self.effect = effect
         self.pairs: list[tuple[str, str]] = []
 
-    def judge_effects(self, pairs: Sequence[tuple[Fact, Fact]]) -> list[Effect]:
+    def judge_effects(self, pairs: Sequence[tuple[PlacedStatement, PlacedStatement]]) -> list[Effect]:
         self.pairs += [(earlier.text, later.text) for earlier, later in pairs]
         return [self.effect] * len(pairs)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Protocol
+from typing import Protocol, Self
+
+from perdure.domain.fact import Fact
 
 MEANINGS = (
     "fact", "begins", "ended", "corrects", "plan", "wish", "unreal", "denied", "past", "temporary",
@@ -29,6 +31,17 @@ class PlacedStatement:
     said_at: date | None = None
     before: str = ""
     """The turn before, as `speaker: text`; only its last words are read."""
+
+    @classmethod
+    def of(cls, fact: Fact, in_context: str = "") -> Self:
+        """Return a fact as the reader sees it; `in_context` is its passage with the turn before."""
+        return cls(
+            text=fact.text,
+            speaker=fact.speaker,
+            listener=fact.listener,
+            said_at=fact.mentioned_at.date() if fact.mentioned_at is not None else None,
+            before=in_context.rpartition("\n")[0],
+        )
 
 
 @dataclass(frozen=True, slots=True)

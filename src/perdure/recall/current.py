@@ -15,8 +15,8 @@ from perdure.domain.filter import Filter
 from perdure.domain.recall import Candidate, Query
 from perdure.domain.time import Window
 from perdure.errors import ModelError, public_message
+from perdure.ports.reader import PlacedStatement
 from perdure.recall.components import RecallRun
-from perdure.recall.reading import place_statement
 from perdure.recall.score import multiply_odds
 from perdure.text.relations import is_single_valued, same_value
 
@@ -148,7 +148,7 @@ def _read_meanings(run: RecallRun, members: Sequence[Candidate]) -> None:
     if reader is None:
         return
     try:
-        readings = reader.meanings([place_statement(c.fact) for c in members if c.fact is not None])
+        readings = reader.meanings([PlacedStatement.of(c.fact) for c in members if c.fact is not None])
     except ModelError as error:
         run.trace.failed("reader", public_message(error))
         return

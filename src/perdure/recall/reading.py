@@ -28,7 +28,7 @@ def read_answers(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> lis
     run.read_facts(head)
     head = [candidate for candidate in head if candidate.fact is not None]
     passages = run.reading.passages([candidate.fact_id for candidate in head])
-    statements = [place_statement(c.fact, passages.get(c.fact_id)) for c in head if c.fact is not None]
+    statements = [_place(c.fact, passages.get(c.fact_id)) for c in head if c.fact is not None]
     try:
         readings = reader.answers(query.content, query.asker or "", statements)
     except ModelError as error:
@@ -47,13 +47,5 @@ def read_answers(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> lis
     return sorted(pool, key=lambda c: (-(c.strength or 0.0), c.fact_id))
 
 
-def place_statement(fact: Fact, passage: Passage | None = None) -> PlacedStatement:
-    """Return a fact as the reader sees it: who said it to whom, when, and the turn before it."""
-    before = passage.in_context.rpartition("\n")[0] if passage is not None else ""
-    return PlacedStatement(
-        text=fact.text,
-        speaker=fact.speaker,
-        listener=fact.listener,
-        said_at=fact.mentioned_at.date() if fact.mentioned_at is not None else None,
-        before=before,
-    )
+def _place(fact: Fact, passage: Passage | None) -> PlacedStatement:
+    return PlacedStatement.of(fact, passage.in_context if passage is not None else "")

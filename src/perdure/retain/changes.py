@@ -16,6 +16,7 @@ from perdure.domain.fact import INSTRUCTION, PLANNED, QUESTION, UNSURE_DATE, Fac
 from perdure.domain.filter import Filter
 from perdure.ports.extractor import Replacement
 from perdure.ports.probe import SemanticProbe
+from perdure.ports.reader import PlacedStatement
 from perdure.ports.store import NewFact, Reading, Selection
 from perdure.retain.commit import Closure
 from perdure.text.names import normal_name
@@ -30,8 +31,8 @@ CORRECTED_WITHIN = timedelta(days=30)
 """What was said longer ago is not taken back any more: it changed, whatever the words."""
 EARLIER_STATEMENTS = 8
 """Earlier facts that a judge compares a new one with: the nearest in meaning."""
-CERTAIN = 0.95
-"""Probability from which on a judged change is believed."""
+CERTAIN = 0.9
+"""Probability from which on a judged change is believed; 1% of near misses reach it (docs/decisions/reader.md)."""
 _START_OF_TIME = datetime.min.replace(tzinfo=UTC)
 
 
@@ -50,7 +51,7 @@ class Effect:
 class EffectJudge(Protocol):
     """Judges what later statements do to earlier ones."""
 
-    def judge_effects(self, pairs: Sequence[tuple[Fact, Fact]]) -> Sequence[Effect]:
+    def judge_effects(self, pairs: Sequence[tuple[PlacedStatement, PlacedStatement]]) -> Sequence[Effect]:
         """Return the effect of each pair (earlier, later)."""
 
 
@@ -133,18 +134,26 @@ def _judged(
 ) -> Iterator[Closure]:
     """Yield the ends of which the judge is nearly certain, among the facts nearest in meaning."""
     current = Filter(questions=False).at(now)
-    pairs: list[tuple[Fact, Fact]] = []
+    pairs: list[tuple[Fact, NewFact]] = []
     for one in added:
         vector = one.features.vectors.get("fact")
         if vector is None or not _is_usable(one.fact, now) or one.fact.is_planned:
             continue
         hits = reading.search(SemanticProbe(vector), current, EARLIER_STATEMENTS)
         near = reading.facts([hit.fact_id for hit in hits])
-        pairs += [(fact, one.fact) for fact in near if _may_end(fact, now) and _said(fact) <= _said(one.fact)]
-    pairs = [(earlier, later) for earlier, later in pairs if _may_close(later, earlier)]
-    for (earlier, later), effect in zip(pairs, judge.judge_effects(pairs) if pairs else (), strict=True):
-        if max(effect.ends, effect.corrects) >= CERTAIN:
-            yield _close(earlier, later, now, corrects=effect.corrects > effect.ends)
+        pairs += [(fact, one) for fact in near if _may_end(fact, now) and _said(fact) <= _said(one.fact)]
+    pairs = [(earlier, later) for earlier, later in pairs if _may_close(later.fact, earlier)]
+    passages = reading.passages([earlier.id for earlier, _ in pairs]) if pairs else {}
+    placed = [
+        (
+            PlacedStatement.of(earlier, passages[earlier.id].in_context if earlier.id in passages else ""),
+            PlacedStatement.of(later.fact, later.features.passage_in_context),
+        )
+        for earlier, later in pairs
+    ]
+    for (earlier, later), effect in zip(pairs, judge.judge_effects(placed) if placed else (), strict=True):
+        if effect.ends + effect.corrects >= CERTAIN:
+            yield _close(earlier, later.fact, now, corrects=effect.corrects > effect.ends)
 
 
 def _may_end(fact: Fact, now: datetime) -> bool:

@@ -8,7 +8,6 @@ from perdure.domain.fact import Fact
 from perdure.domain.opinion import EvidenceLabel
 from perdure.errors import ModelError
 from perdure.ports.reader import PlacedStatement, Reader
-from perdure.recall.reading import place_statement
 
 LEAST = 0.5
 """Probability from which on a pair is taken to say the same, or the opposite."""
@@ -23,14 +22,14 @@ class ReaderJudge:
     def beliefs(self, facts: Sequence[Fact]) -> Sequence[float]:
         """Return the probability that each fact states a preference, an opinion or a rule of who says it."""
         try:
-            readings = self._reader.meanings([place_statement(fact) for fact in facts])
+            readings = self._reader.meanings([PlacedStatement.of(fact) for fact in facts])
         except ModelError:
             return [0.0] * len(facts)
         return [reading.meanings["belief"] for reading in readings]
 
     def labels(self, pairs: Sequence[tuple[str, Fact]]) -> Sequence[EvidenceLabel | None]:
         """Return the label of each (belief, fact): supporting where both say the same, contradicting where the fact ends it."""
-        placed = [(PlacedStatement(belief, fact.speaker), place_statement(fact)) for belief, fact in pairs]
+        placed = [(PlacedStatement(belief, fact.speaker), PlacedStatement.of(fact)) for belief, fact in pairs]
         try:
             readings = self._reader.effects(placed)
         except ModelError:
