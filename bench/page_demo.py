@@ -25,8 +25,8 @@ WAIT = 120.0
 """Seconds that a background operation may take."""
 OPINIONS = (
     "I like climbing.",
-    "I like climbing very much.",
-    "I don't like climbing as much since my fall.",
+    "I still like climbing.",
+    "Since my fall I only sometimes like climbing.",
 )
 CONFLICT = (("Tom", "Marta Lopes", "Braga"), ("Lena", "Marta Alves", "Faro"))
 """Who says of whom where she lives; both speak of one Marta, so that nothing decides between them."""

@@ -62,7 +62,7 @@ def test_asking_shows_facts_their_floor_and_the_words_they_come_from(watched: Wa
 def test_a_sentence_of_a_reflection_lights_up_its_facts(watched: Watched, site: Any) -> None:
     watched.open(address(BANK, "ask"))
     page = watched.page
-    page.get_by_label("Question").fill("Where does Ines live?")
+    page.get_by_label("Question").fill("Why did Ines move to Matosinhos?")
     press(watched, "Reflect")
     page.get_by_role("heading", name="Memory concludes").wait_for()
     assert page.locator(".fact.lit").count() == 0
@@ -271,8 +271,8 @@ def test_the_time_machine_changes_an_entity_and_an_opinion_too(watched: Watched,
     now = watched.page.locator(".fact .said").all_inner_texts()
     watched.open(f"{address(BANK, 'entity', ines.id)}?{early}")
     then = watched.page.locator(".fact .said").all_inner_texts()
-    assert any("moved to Matosinhos" in text for text in now)
-    assert not any("moved to Matosinhos" in text for text in then)
+    told = "I moved to Matosinhos"
+    assert sum(told in text for text in then) < sum(told in text for text in now)
     watched.open(f"{address(BANK, 'opinions', opinion.id)}?{early}")
     points = engine.opinions.get(BANK, opinion.id).curve()
     assert 0 < watched.page.locator("svg.curve circle").count() < len(points)
