@@ -81,14 +81,12 @@ def make_reranker(settings: Settings) -> Reranker | None:
 
 
 def make_reader(settings: Settings) -> Reader | None:
-    """Return the trained reader: the one in the package, none where its weights are missing or nothing reranks."""
+    """Return the trained reader, which loads when it is first used; none where nothing reranks."""
     if settings.reranker == "none":
         return None
-    from perdure.models.reader import OnnxReader, reader_folder
+    from perdure.models.reader import OnnxReader
     from perdure.models.run_limiter import shared_run_limiter
 
-    if not (reader_folder() / "reader.toml").exists():
-        return None
     return OnnxReader(limiter=shared_run_limiter(settings.threads))
 
 

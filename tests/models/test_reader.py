@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from perdure.errors import ModelError, ModelMissing, ModelTampered
-from perdure.models.reader import OnnxReader, reader_folder
+from perdure.models.reader import SHIPPED, OnnxReader
 from perdure.ports.reader import ABOUTS, EFFECTS, MEANINGS, PlacedStatement
-
-pytestmark = pytest.mark.skipif(not reader_folder().is_dir(), reason="the weights are not exported yet")
 
 CHAT = [
     PlacedStatement("morning! how was your weekend", "tom", "mia", date(2025, 3, 3)),
@@ -114,7 +112,7 @@ def test_missing_weights_are_a_missing_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["reader.onnx", "tokenizer.json"])
 def test_changed_weights_are_refused(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "reader"
-    shutil.copytree(reader_folder(), folder)
+    shutil.copytree(SHIPPED, folder)
     content = bytearray((folder / name).read_bytes())
     content[len(content) // 2] ^= 1
     (folder / name).write_bytes(content)
@@ -125,7 +123,7 @@ def test_changed_weights_are_refused(tmp_path: Path, name: str) -> None:
 
 def test_weights_made_for_other_labels_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "reader"
-    shutil.copytree(reader_folder(), folder)
+    shutil.copytree(SHIPPED, folder)
     card = folder / "reader.toml"
     card.write_text(card.read_text(encoding="utf-8").replace('"temporary"', '"brief"'), encoding="utf-8")
 

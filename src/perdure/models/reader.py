@@ -32,16 +32,12 @@ from perdure.ports.reader import (
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-_SHIPPED = Path(__file__).parent / "weights"
+SHIPPED = Path(__file__).parent / "weights"
+"""The folder of the weights in the package."""
 _CARD, _GRAPH, _TOKENIZER = "reader.toml", "reader.onnx", "tokenizer.json"
 _HEADS = {"meanings": MEANINGS, "abouts": ABOUTS, "effects": EFFECTS, "name_types": NAME_TYPES}
 _LONGEST_SPAN = 40
 Logits = NDArray[np.float32]
-
-
-def reader_folder() -> Path:
-    """Return the folder of the weights in the package."""
-    return _SHIPPED
 
 
 class _Calibration(NamedTuple):
@@ -73,7 +69,7 @@ class OnnxReader:
         limiter: ModelRunLimiter | None = None,
         limits: Limits | None = None,
     ) -> None:
-        self._folder = folder or reader_folder()
+        self._folder = folder or SHIPPED
         self._limiter = limiter or shared_run_limiter()
         self._limits = limits
 
