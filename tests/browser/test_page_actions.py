@@ -247,7 +247,7 @@ def test_a_bank_is_exported_and_imported_under_another_name(
 def test_an_operation_is_cancelled_and_tried_again(watched: Watched, site: Any, bank: str) -> None:
     engine: Perdure = site.engine
     long = " ".join(
-        f"Tom bought tent number {number} in Braga on {1 + number % 28} May 2026." for number in range(4000)
+        f"Tom bought tent number {number} in Braga on {1 + number % 28} May 2026." for number in range(40_000)
     )
     operation = engine.retain_later(bank, long, document_id="tents")
     watched.open(address(bank, "operations"))
