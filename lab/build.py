@@ -1,6 +1,6 @@
 """Make the training file: scenes of all sources, with hard negatives and the teacher's logits.
 
-python -m lab.build --work /work/lab-run --shared /work/shared/data
+python -m lab.build --work .lab --shared data
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _CHAT_SCENES, _CHAT_BANK, _CHAT_QUESTIONS = 600, 4000, 2400
 def main() -> None:
     """Build the file and print counts."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--work", type=Path, default=Path("/work/lab-run"))
-    arguments.add_argument("--shared", type=Path, default=Path("/work/shared/data"))
+    arguments.add_argument("--work", type=Path, default=Path(".lab"))
+    arguments.add_argument("--shared", type=Path, default=Path("data"))
     arguments.add_argument("--small", action="store_true", help="without the bank of real chat")
     options = arguments.parse_args()
     scenes = list(_scenes(options.shared, options.small))

@@ -1,6 +1,6 @@
 """Closings by the reader on the pairs of `bench/truth`, which it never saw.
 
-python -m lab.changes --reader /work/lab-run/export/full bench/truth/fresh/pairs.json
+python -m lab.changes --reader .lab/export/full bench/truth/fresh/pairs.json
 
 The rules on the same pairs: `python -m bench.truth --only pairs --half fresh`.
 """

@@ -1,6 +1,6 @@
 """Export a trained network: int8 ONNX with the heads in floats, calibrated on the development set afterwards.
 
-python -m lab.export --run /work/lab-run/full --to /work/lab-run/export/full --version 1
+python -m lab.export --run .lab/full --to .lab/export/full --version 1
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def main() -> None:
     arguments.add_argument("--run", type=Path, required=True)
     arguments.add_argument("--to", type=Path, required=True)
     arguments.add_argument("--version", default="0")
-    arguments.add_argument("--scenes", type=Path, default=Path("/work/lab-run/scenes.jsonl"))
+    arguments.add_argument("--scenes", type=Path, default=Path(".lab/scenes.jsonl"))
     options = arguments.parse_args()
     folder: Path = options.to
     folder.mkdir(parents=True, exist_ok=True)

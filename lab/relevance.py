@@ -1,6 +1,6 @@
 """Rerank e5's best 30 of LoCoMo, LongMemEval and HotpotQA with the reader and with the present cross-encoder.
 
-python -m lab.relevance --reader /work/lab-run/export/full --banks locomo
+python -m lab.relevance --reader .lab/export/full --banks locomo
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ def main() -> None:
     arguments.add_argument("--reader", type=Path)
     arguments.add_argument("--banks", nargs="+", default=["locomo"])
     arguments.add_argument("--questions", type=int, default=300)
-    arguments.add_argument("--shared", type=Path, default=Path("/work/shared/data"))
-    arguments.add_argument("--work", type=Path, default=Path("/work/lab-run"))
+    arguments.add_argument("--shared", type=Path, default=Path("data"))
+    arguments.add_argument("--work", type=Path, default=Path(".lab"))
     options = arguments.parse_args()
     teacher = Teacher(options.work / "cache-relevance")
     for bank in options.banks:

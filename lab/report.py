@@ -1,6 +1,6 @@
 """Print the figures of an exported reader, next to the present models where they do the same.
 
-python -m lab.report --reader /work/lab-run/export/full --split test
+python -m lab.report --reader .lab/export/full --split test
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def main() -> None:
     """Print the report."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--reader", type=Path)
-    arguments.add_argument("--work", type=Path, default=Path("/work/lab-run"))
+    arguments.add_argument("--work", type=Path, default=Path(".lab"))
     arguments.add_argument("--split", choices=("dev", "test"), default="dev")
     arguments.add_argument("--teacher", action="store_true", help="next to the twelve-layer cross-encoder")
     arguments.add_argument("--only", choices=("answers", "meaning", "effect", "perturbations"), default="")

@@ -62,7 +62,7 @@ def outcomes(scenes: Sequence[Scene], every: int) -> list[tuple[Pair, bool]]:
 def main() -> None:
     """Print shares of changes and of others that the rules close."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--work", type=Path, default=Path("/work/lab-run"))
+    arguments.add_argument("--work", type=Path, default=Path(".lab"))
     arguments.add_argument("--split", default="dev")
     arguments.add_argument("--every", type=int, default=1, help="take one pair in this many")
     options = arguments.parse_args()

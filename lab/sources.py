@@ -25,7 +25,7 @@ _ASPECTS = {
     "holds": "fact", "begins": "begins", "ends": "ended", "corrects": "corrects", "plan": "plan", "wish": "wish",
     "denied": "denied", "past": "past", "temporary": "temporary", "question": "question", "unreal": "unreal",
 }  # fmt: skip
-"""Meanings by the aspects of `bench/changes`; its `none` is wider than ours, and left out."""
+"""Meanings by the aspects of `lab/data/sentences`; its `none` is wider than ours, and left out."""
 _SINGLE_VALUED = (
     "home", "employer", "partner", "boss", "phone", "mail", "address", "commute", "marital", "religion", "work_hours",
     "role", "study", "car", "bank", "age", "diet", "doctor",
@@ -71,8 +71,8 @@ def _from_written(conversation: Conversation, batch: str) -> Scene:
     return scene
 
 
-def sentence_scenes(folder: Path = LAB.parent / "bench" / "changes") -> Iterator[Scene]:
-    """Yield the labelled sentences of `bench/changes`, some at a time as if one person said them.
+def sentence_scenes(folder: Path = LAB / "data" / "sentences") -> Iterator[Scene]:
+    """Yield the labelled sentences of `lab/data/sentences`, some at a time as if one person said them.
 
     Sentences about the same slot are paired: what begins or ends behind what held, and near misses.
     """

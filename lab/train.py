@@ -1,6 +1,6 @@
 """Train the reader. Resumable, and determined by the configuration file.
 
-python -m lab.train lab/config/full.toml --work /work/lab-run
+python -m lab.train lab/config/full.toml --work .lab
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def main() -> None:
     """Train what the configuration describes."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("config", type=Path)
-    arguments.add_argument("--work", type=Path, default=Path("/work/lab-run"))
+    arguments.add_argument("--work", type=Path, default=Path(".lab"))
     arguments.add_argument("--blocks", type=int, default=0)
     options = arguments.parse_args()
     torch.set_num_threads(1)
