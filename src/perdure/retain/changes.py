@@ -31,8 +31,8 @@ CORRECTED_WITHIN = timedelta(days=30)
 """What was said longer ago is not taken back any more: it changed, whatever the words."""
 EARLIER_STATEMENTS = 8
 """Earlier facts that a judge compares a new one with: the nearest in meaning."""
-CERTAIN = 0.9
-"""Probability from which on a judged change is believed; 1% of near misses reach it (docs/decisions/reader.md)."""
+CERTAIN = 0.95
+"""Probability from which on a judged change is believed; .3% of near misses reach it (docs/decisions/reader.md)."""
 _START_OF_TIME = datetime.min.replace(tzinfo=UTC)
 
 
@@ -151,9 +151,13 @@ def _judged(
         )
         for earlier, later in pairs
     ]
+    surest: dict[str, tuple[float, Closure]] = {}
     for (earlier, later), effect in zip(pairs, judge.judge_effects(placed) if placed else (), strict=True):
-        if effect.ends + effect.corrects >= CERTAIN:
-            yield _close(earlier, later.fact, now, corrects=effect.corrects > effect.ends)
+        probability = effect.ends + effect.corrects
+        if probability >= CERTAIN and probability > surest.get(earlier.id, (0.0, None))[0]:
+            closure = _close(earlier, later.fact, now, corrects=effect.corrects > effect.ends)
+            surest[earlier.id] = (probability, closure)
+    yield from (closure for _, closure in surest.values())
 
 
 def _may_end(fact: Fact, now: datetime) -> bool:
