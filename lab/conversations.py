@@ -176,12 +176,12 @@ def _question(conversation: Conversation, line: str) -> Question:
     _one_of(type or "", QUESTION_TYPES, "type of question")
     if "".join(part.group() for part in _ANSWER.finditer(answers)) != answers:
         raise InvalidConversation("""expected answers as '3 "words", ~1 "words"'""")
-    found = []
+    parsed = []
     for stale, number, words in _ANSWER.findall(answers):
         if words not in conversation.statement(int(number)).text:
             raise InvalidConversation(f"{words!r} is not in statement {number}")
-        found.append(Answer(int(number), words, bool(stale)))
-    return Question(asker, text, type, tuple(found))
+        parsed.append(Answer(int(number), words, bool(stale)))
+    return Question(asker, text, type, tuple(parsed))
 
 
 def _effect(conversation: Conversation, line: str) -> Effect:

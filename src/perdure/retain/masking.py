@@ -51,6 +51,6 @@ def _mask_item(item: Item, masked: Counter[str]) -> Item:
 
 
 def _mask(text: str, masked: Counter[str]) -> str:
-    found = mask_secrets(text)
-    masked.update(found.secrets)
-    return found.text
+    without_secrets = mask_secrets(text)
+    masked.update(without_secrets.secrets)
+    return without_secrets.text
