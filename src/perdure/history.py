@@ -15,9 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from perdure.domain.fact import RESTATED_AS, REWORDED, Fact
 from perdure.domain.observation import CONSOLIDATION_RECORD, PENDING_RECORD, is_synthesised
+from perdure.domain.plain import from_plain, to_plain
 from perdure.domain.record import Record
 from perdure.ports.store import FactsWhere, Transaction
 
@@ -240,7 +242,7 @@ class _History:
             return
         self._listed[fact.id] = closings
         if listed != closings:
-            body = {"closings": [_plain(closing) for closing in closings]}
+            body = {"closings": to_plain(closings)}
             self._tx.put_records([Record(kind=CLOSINGS, id=fact.id, bank=fact.bank, body=body)])
 
     def _fact(self, fact_id: str) -> Fact | None:
@@ -315,24 +317,6 @@ def read_closings(fact_id: str, bank: str, closings: object) -> Record:
     return record
 
 
-def _plain(closing: Closing) -> dict[str, object]:
-    return {
-        "by": closing.by,
-        "valid_to": closing.valid_to and closing.valid_to.isoformat(),
-        "recorded_at": closing.recorded_at.isoformat(),
-    }
-
-
 def _read(record: Record) -> list[Closing]:
-    closings = record.body["closings"]
-    if not isinstance(closings, list):
-        raise TypeError("closings")
-    return [
-        Closing(
-            fact_id=record.id,
-            by=closing["by"],
-            valid_to=closing["valid_to"] and datetime.fromisoformat(closing["valid_to"]),
-            recorded_at=datetime.fromisoformat(closing["recorded_at"]),
-        )
-        for closing in closings
-    ]
+    body: Mapping[str, Any] = record.body
+    return from_plain(list[Closing], [{**closing, "fact_id": record.id} for closing in body["closings"]])

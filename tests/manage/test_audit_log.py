@@ -12,6 +12,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from perdure import LlmCall, Perdure
+from perdure.domain.audit import AUDIT
+from perdure.domain.plain import to_record
 from perdure.surfaces.keys import create_key
 from perdure.surfaces.rest.app import create_app
 
@@ -96,7 +98,7 @@ def test_an_entry_names_the_key_that_was_used(memory: Perdure, client: TestClien
     retained, configured = memory.audit.list("b")
     assert retained.metadata == {"key": key.id}
     assert configured.metadata == {}
-    assert secret not in json.dumps(retained.to_record().body)
+    assert secret not in json.dumps(to_record(AUDIT, retained).body)
 
 
 def test_strangers_and_deleted_banks_leave_no_entry(memory: Perdure, client: TestClient) -> None:

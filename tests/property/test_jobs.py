@@ -15,7 +15,7 @@ from perdure.domain.operation import OperationStatus
 from perdure.domain.record import Record
 from perdure.jobs.kind import JobPlan, Step
 from perdure.jobs.records import QUEUED, STEP, PlannedStep
-from perdure.jobs.retain_job import ITEMS_PER_STEP, decode_item, plan_steps
+from perdure.jobs.retain_job import ITEMS_PER_STEP, plan_steps
 from perdure.jobs.rota import Turn
 from perdure.jobs.runner import JobRunner
 from perdure.retain.request import RetainRequest
@@ -150,7 +150,7 @@ def test_steps_hold_every_item_once_and_replace_a_document_only_at_its_first(
     seen: set[str] = set()
     for step in steps:
         body: Mapping[str, Any] = step.body
-        own = [decode_item(item) for item in body["items"]]
+        own = [Item(**item) for item in body["items"]]
         assert 0 < len(own) == step.count <= ITEMS_PER_STEP
         names = {str(item.document_id) for item in own}
         if mode is UpdateMode.APPEND or names & seen:

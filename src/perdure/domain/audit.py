@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
-
-from perdure.domain.record import Record
 
 AUDIT = "audit"
 """Kind of the records."""
@@ -48,33 +45,9 @@ class AuditEntry:
 
     @property
     def milliseconds(self) -> int | None:
-        return (
-            None if self.ended_at is None else round((self.ended_at - self.started_at).total_seconds() * 1000)
-        )
-
-    def to_record(self) -> Record:
-        body = {
-            "action": self.action, "transport": self.transport.value, "started_at": self.started_at.isoformat(),
-            "ended_at": None if self.ended_at is None else self.ended_at.isoformat(),
-            "request": dict(self.request), "response": dict(self.response), "metadata": dict(self.metadata),
-        }  # fmt: skip
-        return Record(kind=AUDIT, id=self.id, bank=self.bank, body=body, created_at=self.started_at)
-
-
-def read_entry(record: Record) -> AuditEntry:
-    """Return the entry that a record stores."""
-    body: Mapping[str, Any] = record.body
-    return AuditEntry(
-        id=record.id,
-        bank=record.bank,
-        action=body["action"],
-        transport=Transport(body["transport"]),
-        started_at=datetime.fromisoformat(body["started_at"]),
-        ended_at=None if body["ended_at"] is None else datetime.fromisoformat(body["ended_at"]),
-        request=body["request"],
-        response=body["response"],
-        metadata=body["metadata"],
-    )
+        if self.ended_at is None:
+            return None
+        return round((self.ended_at - self.started_at).total_seconds() * 1000)
 
 
 def outline(value: object, name: str = "", depth: int = 0) -> object:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Any
 
+from perdure.domain.plain import from_record, to_record
 from perdure.domain.record import Record
 
 LLM_CALL = "llm_call"
@@ -51,23 +50,11 @@ class LlmCall:
     response: str | None = None
 
     def to_record(self) -> Record:
-        body = {name: getattr(self, name) for name in _PLAIN}
-        return Record(kind=LLM_CALL, id=self.id, bank=self.bank, body=body, created_at=self.at)
+        return to_record(LLM_CALL, self, created_at=self.at)
 
     @classmethod
     def from_record(cls, record: Record) -> LlmCall:
-        """Return the call that a record stores."""
-        body: Mapping[str, Any] = record.body
-        assert record.created_at is not None
-        return cls(
-            id=record.id, at=record.created_at, bank=record.bank, **{name: body[name] for name in _PLAIN}
-        )
-
-
-_PLAIN = (
-    "operation", "model", "status", "input_tokens", "output_tokens", "seconds", "error", "prompt", "price", "request",
-    "response",
-)  # fmt: skip
+        return from_record(cls, record, at=record.created_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

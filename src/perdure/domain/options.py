@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from perdure.domain.time import parse_instant
 from perdure.errors import InvalidInput
@@ -331,6 +331,11 @@ def _number_reader(kind: type, at_least: float | None, at_most: float | None) ->
         return value
 
     return read
+
+
+def read_count(value: object, name: str) -> int:
+    """Return an integer of at least 0."""
+    return cast(int, _number_reader(int, 0, None)(value, name))
 
 
 def read_text(value: object, name: str) -> str:

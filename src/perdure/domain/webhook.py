@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any
 from urllib.parse import urlsplit
 
 from perdure.domain.item import check_text
@@ -100,37 +99,6 @@ class Webhook(WebhookChanges):
     def __repr__(self) -> str:
         return f"Webhook(id={self.id!r}, bank={self.bank!r}, url={self.url!r}, enabled={self.enabled})"
 
-    def to_record(self) -> Record:
-        http = {
-            "method": self.http.method,
-            "timeout_seconds": self.http.timeout_seconds,
-            "headers": dict(self.http.headers),
-            "params": dict(self.http.params),
-        }
-        body = {
-            "url": self.url, "secret": self.secret, "event_types": list(self.event_types),
-            "enabled": self.enabled, "http": http,
-        }  # fmt: skip
-        return Record(
-            kind=WEBHOOK, id=self.id, bank=self.bank, body=body,
-            created_at=self.created_at, updated_at=self.updated_at,
-        )  # fmt: skip
-
-
-def read_webhook(record: Record) -> Webhook:
-    body: Mapping[str, Any] = record.body
-    return Webhook(
-        id=record.id,
-        bank=record.bank,
-        url=body["url"],
-        secret=body["secret"],
-        event_types=tuple(body["event_types"]),
-        enabled=body["enabled"],
-        http=WebhookHttp(**body["http"]),
-        created_at=record.created_at,
-        updated_at=record.updated_at,
-    )
-
 
 def check_url(url: object) -> str:
     """Return the address; raise `InvalidInput` unless it is http or https, with a host and without credentials."""
@@ -169,33 +137,6 @@ class WebhookDelivery:
     last_attempt_at: datetime | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None
-
-    def to_record(self) -> Record:
-        body = {name: getattr(self, name) for name in _PLAIN}
-        body |= {name: moment.isoformat() for name in _MOMENTS if (moment := getattr(self, name)) is not None}
-        return Record(
-            kind=DELIVERY, id=self.id, bank=self.bank, body=body,
-            created_at=self.created_at, updated_at=self.updated_at,
-        )  # fmt: skip
-
-
-_PLAIN = (
-    "webhook_id", "url", "event_type", "payload", "status", "attempts", "last_error", "last_response_status",
-)  # fmt: skip
-_MOMENTS = ("next_retry_at", "claimed_until", "last_attempt_at")
-
-
-def read_delivery(record: Record) -> WebhookDelivery:
-    body: Mapping[str, Any] = record.body
-    moments: dict[str, Any] = {name: datetime.fromisoformat(body[name]) for name in _MOMENTS if name in body}
-    return WebhookDelivery(
-        id=record.id,
-        bank=record.bank,
-        created_at=record.created_at,
-        updated_at=record.updated_at,
-        **{name: body[name] for name in _PLAIN},
-        **moments,
-    )
 
 
 def due_mark(delivery: WebhookDelivery) -> Record:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from perdure.domain.audit import ENABLED, AuditEntry, Transport
+from perdure.domain.audit import AUDIT, ENABLED, AuditEntry, Transport
 from perdure.domain.item import RetainResult
 from perdure.domain.mental_model import RefreshMode
 from perdure.domain.observation import Scope
 from perdure.domain.operation import Operation
+from perdure.domain.plain import to_record
 from perdure.domain.webhook import CONSOLIDATION_COMPLETED, RETAIN_COMPLETED, WEBHOOK
 from perdure.errors import InvalidInput
 from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
@@ -244,4 +245,4 @@ def _log_consolidation(tx: Transaction, operation: Operation, counts: Mapping[st
         ended_at=operation.updated_at or operation.created_at,
         response=counts,
     )
-    tx.put_records([entry.to_record()])
+    tx.put_records([to_record(AUDIT, entry, created_at=entry.started_at)])

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import uuid4
 
+from perdure.domain.plain import from_record, to_record
 from perdure.domain.webhook import (
     DELIVERY,
     DUE,
@@ -19,8 +20,6 @@ from perdure.domain.webhook import (
     Webhook,
     WebhookDelivery,
     due_mark,
-    read_delivery,
-    read_webhook,
     wants,
 )
 from perdure.errors import PerdureError
@@ -76,7 +75,7 @@ class Outbox:
 
         A turn begins with a transaction of the bank, so that it waits for this one to end.
         """
-        webhooks = wants([read_webhook(record) for record in tx.records(WEBHOOK)], event_type)
+        webhooks = wants([from_record(Webhook, record) for record in tx.records(WEBHOOK)], event_type)
         if not webhooks:
             return 0
         now = self._clock()
@@ -92,7 +91,9 @@ class Outbox:
             )
             for webhook in webhooks
         ]  # fmt: skip
-        tx.put_records([one.to_record() for one in deliveries] + [due_mark(one) for one in deliveries])
+        tx.put_records(
+            [to_record(DELIVERY, one) for one in deliveries] + [due_mark(one) for one in deliveries]
+        )
         self._rota.offer([bank])
         return len(deliveries)
 
@@ -131,7 +132,7 @@ class Outbox:
         now = self._clock()
         with self._store.transaction(bank) as tx:
             due = pending_deliveries(tx)
-            webhooks = {record.id: read_webhook(record) for record in tx.records(WEBHOOK)}
+            webhooks = {record.id: from_record(Webhook, record) for record in tx.records(WEBHOOK)}
             for delivery in due:
                 if _ready_at(delivery, now) > now:
                     continue
@@ -148,7 +149,7 @@ class Outbox:
                     last_attempt_at=now,
                     updated_at=now,
                 )
-                tx.put_records([claimed.to_record()])
+                tx.put_records([to_record(DELIVERY, claimed)])
                 return webhook, claimed
         if not due:
             return Turn.IDLE
@@ -180,7 +181,7 @@ def given_back(delivery: WebhookDelivery) -> WebhookDelivery:
 def pending_deliveries(rows: ReadRecords) -> list[WebhookDelivery]:
     """Return the deliveries that have not ended, oldest first."""
     marks = [record.id for record in rows.records(DUE)]
-    return [read_delivery(record) for record in rows.records(DELIVERY, marks)] if marks else []
+    return [from_record(WebhookDelivery, record) for record in rows.records(DELIVERY, marks)] if marks else []
 
 
 def scrub_deliveries(tx: Records, document_ids: Collection[str]) -> bool:
@@ -192,7 +193,7 @@ def scrub_deliveries(tx: Records, document_ids: Collection[str]) -> bool:
         if isinstance(data, Mapping) and data.get("document_id") in document_ids:
             payload["data"] = {name: one for name, one in data.items() if name not in ("document_id", "tags")}
             scrubbed.append(replace(delivery, payload=payload))
-    tx.put_records([one.to_record() for one in scrubbed])
+    tx.put_records([to_record(DELIVERY, one) for one in scrubbed])
     return bool(scrubbed)
 
 
@@ -201,14 +202,16 @@ def _ready_at(delivery: WebhookDelivery, now: datetime) -> datetime:
 
 
 def _put(tx: Records, delivery: WebhookDelivery) -> None:
-    tx.put_records([delivery.to_record()])
+    tx.put_records([to_record(DELIVERY, delivery)])
     if delivery.status != "pending":
         tx.delete_records(DUE, [delivery.id])
 
 
 def _prune(tx: Records) -> None:
     """Delete the oldest ended deliveries above the number to keep."""
-    records: Sequence[WebhookDelivery] = [read_delivery(record) for record in tx.records(DELIVERY)]
+    records: Sequence[WebhookDelivery] = [
+        from_record(WebhookDelivery, record) for record in tx.records(DELIVERY)
+    ]
     ended = [one.id for one in records if one.status != "pending"]
     if len(ended) > KEPT:
         tx.delete_records(DELIVERY, ended[: len(ended) - KEPT])

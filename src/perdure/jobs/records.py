@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from perdure.domain.operation import Operation, OperationStatus
+from perdure.domain.plain import from_record, to_record
 from perdure.domain.record import Record
 from perdure.ports.store import Store
 
@@ -28,7 +29,6 @@ STEPS_AT_ONCE = 256
 """Steps that are read or written together."""
 ERROR_ERASED = "failed; the message went with an erased document"
 
-_OPERATION_FIELDS = ("kind", "status", "done", "total", "error", "result", "document_id")
 _PLACE_FIELDS = ("digest", "steps", "next_step", "partial")
 
 Body = Mapping[str, object]
@@ -90,16 +90,8 @@ class StoredOperation:
 
 
 def read_operation(record: Record) -> StoredOperation:
-    body: dict[str, Any] = {**record.body, "status": OperationStatus(str(record.body["status"]))}
-    operation = Operation(
-        id=record.id,
-        bank=record.bank,
-        created_at=record.created_at,
-        updated_at=record.updated_at,
-        next_retry_at=_moment(body.get("next_retry_at")),
-        **{name: body[name] for name in _OPERATION_FIELDS},
-    )
-    return StoredOperation(operation=operation, **{name: body[name] for name in _PLACE_FIELDS})
+    places: dict[str, Any] = {name: record.body[name] for name in _PLACE_FIELDS}
+    return StoredOperation(operation=from_record(Operation, record), **places)
 
 
 def find_operation(rows: ReadRecords, operation_id: str) -> StoredOperation | None:
@@ -108,25 +100,11 @@ def find_operation(rows: ReadRecords, operation_id: str) -> StoredOperation | No
 
 def put_operation(rows: Records, stored: StoredOperation) -> None:
     """Insert or replace an operation; one that has ended leaves the queue."""
-    operation = stored.operation
-    body = {name: getattr(operation, name) for name in _OPERATION_FIELDS}
-    body |= {name: getattr(stored, name) for name in _PLACE_FIELDS}
-    if operation.next_retry_at is not None:
-        body["next_retry_at"] = operation.next_retry_at.isoformat()
-    rows.put_records(
-        [
-            Record(
-                kind=JOB,
-                id=operation.id,
-                bank=operation.bank,
-                body={**body, "status": operation.status.value},
-                created_at=operation.created_at,
-                updated_at=operation.updated_at,
-            )
-        ]
-    )
-    if operation.finished:
-        rows.delete_records(QUEUED, [operation.id])
+    record = to_record(JOB, stored.operation)
+    places = {name: getattr(stored, name) for name in _PLACE_FIELDS}
+    rows.put_records([replace(record, body={**record.body, **places})])
+    if stored.operation.finished:
+        rows.delete_records(QUEUED, [stored.operation.id])
 
 
 def find_waiting(rows: ReadRecords, kind: str, digest: str, running: str | None) -> StoredOperation | None:
@@ -235,10 +213,6 @@ def release_lease(rows: Records, owner: str) -> None:
     """Give the lease back, if it is still the owner's."""
     if has_lease(rows, owner):
         rows.delete_records(LEASE, [LEASE])
-
-
-def _moment(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
 
 
 def _expires_at(lease: Record) -> datetime:

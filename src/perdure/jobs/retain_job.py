@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from perdure.domain.fact import Tier
 from perdure.domain.item import Item, RetainResult, UpdateMode
+from perdure.domain.plain import to_plain
 from perdure.jobs.kind import JobPlan, Step
 from perdure.jobs.records import PlannedStep
 from perdure.ports.store import Transaction
@@ -22,12 +21,6 @@ from perdure.retain.request import RetainRequest
 ITEMS_PER_STEP = 32
 CHARACTERS_PER_STEP = 500_000
 """A step with this much text is full, however few its items are."""
-
-_DEFAULTS = {
-    field.name: field.default if field.default_factory is MISSING else field.default_factory()
-    for field in fields(Item)
-}
-_TIMES = ("timestamp", "expires_at", "valid_from", "valid_to")
 
 
 class RetainJob:
@@ -57,7 +50,7 @@ class RetainJob:
 
     def run_step(self, step: Step) -> Mapping[str, object]:
         body: Mapping[str, Any] = step.body
-        items = tuple(decode_item(item) for item in body["items"])
+        items = tuple(Item(**item) for item in body["items"])
         if not items:
             return {"facts": 0}  # They were erased while they waited.
         request = RetainRequest(bank=step.bank, items=items, mode=UpdateMode(body["mode"]))
@@ -121,35 +114,8 @@ def request_digest(request: RetainRequest) -> str:
 
 
 def encode_item(item: Item) -> dict[str, object]:
-    """Return the fields of an item that differ from the defaults, as a JSON object."""
-    encoded: dict[str, object] = {}
-    for name, default in _DEFAULTS.items():
-        value = getattr(item, name)
-        if value == default:
-            continue
-        if isinstance(value, datetime):
-            value = value.isoformat()
-        elif isinstance(value, frozenset):
-            value = sorted(value)
-        elif name == "observation_scopes":
-            value = value if isinstance(value, str) else [list(scope) for scope in value]
-        elif isinstance(value, tuple):
-            value = [{"text": text, "type": kind} for text, kind in value]
-        elif isinstance(value, Mapping):
-            value = dict(value)
-        encoded[name] = value
+    """Return the fields of an item that differ from the defaults, as a JSON object that `Item` reads."""
+    encoded: dict[str, object] = to_plain({"content": item.content, **item.given()})
+    if item.entities:
+        encoded["entities"] = [{"text": text, "type": kind} for text, kind in item.entities]
     return encoded
-
-
-def decode_item(encoded: Mapping[str, Any]) -> Item:
-    values = dict(encoded)
-    for name in _TIMES:
-        if name in values:
-            values[name] = datetime.fromisoformat(values[name])
-    if "tags" in values:
-        values["tags"] = frozenset(values["tags"])
-    if "entities" in values:
-        values["entities"] = tuple((entity["text"], entity["type"]) for entity in values["entities"])
-    if "tier" in values:
-        values["tier"] = Tier(values["tier"])
-    return Item(**values)

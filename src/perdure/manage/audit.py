@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import count
 
-from perdure.domain.audit import AUDIT, ENABLED, AuditEntry, Transport, read_entry
+from perdure.domain.audit import AUDIT, ENABLED, AuditEntry, Transport
 from perdure.domain.bank import check_bank_id
+from perdure.domain.plain import from_record, to_record
 from perdure.domain.verb import ADMIN, local, verb
 from perdure.errors import InvalidInput
 from perdure.ports.store import Store
@@ -33,7 +34,7 @@ class AuditLog:
         with self._store.transaction(entry.bank) as tx:
             if tx.bank() is None:
                 return False
-            tx.put_records([entry.to_record()])
+            tx.put_records([to_record(AUDIT, entry, created_at=entry.started_at)])
             if number % PRUNED_EVERY == 0:
                 ids = [record.id for record in tx.records(AUDIT)]
                 tx.delete_records(AUDIT, ids[: max(len(ids) - MAX_ENTRIES, 0)])
@@ -53,7 +54,7 @@ class AuditLog:
         if transport is not None and transport not in set(Transport):
             raise InvalidInput("transport", "one of " + ", ".join(Transport), transport)
         with self._store.reading(check_bank_id(bank)) as reading:
-            entries = [read_entry(record) for record in reading.records(AUDIT)]
+            entries = [from_record(AuditEntry, record) for record in reading.records(AUDIT)]
         return [
             entry
             for entry in sorted(entries, key=lambda entry: (entry.started_at, entry.id), reverse=True)

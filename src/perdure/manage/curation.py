@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, get_type_hints
 
 from perdure.domain.fact import RESTATED, RESTATED_AS, Document, Entity, Fact
 from perdure.domain.item import check_tags, check_text
+from perdure.domain.plain import from_plain
 from perdure.domain.record import Record
+from perdure.domain.time import parse_instant
 from perdure.errors import InvalidInput, NotFound
 from perdure.guard import mask_secrets
 from perdure.history import is_corrected
-from perdure.manage.fields import field_types, read_field
 from perdure.ports.store import FactsWhere, NewFact, Rows, Transaction, raise_damaged
 from perdure.retain.commit import Closure, FactChanges, apply_changes
 from perdure.retain.components import RetainComponents
@@ -25,31 +26,12 @@ from perdure.text.names import normal_name
 
 _TEXTS = ("text", "context", "original_text")
 _FIXED = frozenset(
-    [
-        "id",
-        "bank",
-        "document_id",
-        "chunk_id",
-        "ordinal",
-        "source_text",
-        "listener",
-        "asked",
-        "dates",
-        "recorded_at",
-        "end_recorded_at",
-        "superseded_by",
-        "invalidated_at",
-        "invalid_reason",
-        "entities",
-        "entity_ids",
-        "recall_count",
-        "last_recalled_at",
-        "recall_times",
-        "proof_count",
-        "source_fact_ids",
-    ]
+    """
+    id bank document_id chunk_id ordinal source_text listener asked dates recorded_at end_recorded_at superseded_by
+    invalidated_at invalid_reason entities entity_ids recall_count last_recalled_at recall_times proof_count source_fact_ids
+    """.split()
 )
-_FIELD_TYPES = field_types(Fact)
+_FIELD_TYPES = get_type_hints(Fact)
 CHANGEABLE = frozenset(_FIELD_TYPES) - _FIXED
 
 
@@ -196,7 +178,15 @@ def _value(name: str, value: object) -> object:
         check_text(name, value)
     if name == "tags":
         check_tags(value)
-    return read_field(name, _FIELD_TYPES[name], value)
+    kind: Any = _FIELD_TYPES[name]
+    if kind == datetime | None:
+        return parse_instant(value, name)
+    try:
+        return from_plain(kind, value)
+    except InvalidInput as error:
+        raise error.renamed(name) from error
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(name, "a value that JSON has", value) from error
 
 
 def retag_document(

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Entity, Fact
 from perdure.domain.item import check_text
+from perdure.domain.options import read_count
 from perdure.domain.verb import READ, WRITE, verb
 from perdure.errors import InvalidInput, NotFound
 from perdure.forget.target import Forgotten
-from perdure.manage.fields import check_count
 from perdure.ports.store import FactsWhere, KeyedEntity, Rows, Transaction
 from perdure.recall.question import entities_named
 from perdure.retain.commit import FactChanges, apply_changes
@@ -76,8 +76,8 @@ class Entities:
         """
         if ids is not None and name is not None:
             raise InvalidInput("entities", "ids or a name, not both")
-        check_count("offset", offset)
-        check_count("limit", 0 if limit is None else limit)
+        read_count(offset, "offset")
+        read_count(0 if limit is None else limit, "limit")
         with self._store.reading(check_bank_id(bank)) as reading:
             if name is not None:
                 entities = entities_named(reading, name)

@@ -19,10 +19,10 @@ from perdure.domain.imported import (
     SkippedPart,
 )
 from perdure.domain.item import UNFINISHED_DOCUMENT, USER_ROLES, Item, RetainResult
+from perdure.domain.plain import to_plain
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput
 from perdure.manage.curation import retag_document
-from perdure.manage.fields import plain_fields
 from perdure.ports.extractor import Extractor
 from perdure.ports.import_source import ImportSource
 from perdure.ports.store import Transaction
@@ -234,7 +234,7 @@ def _compare(
 
 def document_digest(document: ImportedDocument) -> str:
     """Return a digest of what a document says, with times, speakers and fields."""
-    plain = json.dumps(plain_fields(document), sort_keys=True, ensure_ascii=True)
+    plain = json.dumps(to_plain(document), sort_keys=True, ensure_ascii=True)
     return blake2b(plain.encode("ascii"), digest_size=16).hexdigest()
 
 

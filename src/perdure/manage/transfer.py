@@ -7,11 +7,15 @@ import logging
 import pickle
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from tempfile import TemporaryFile
 from typing import IO, Any, TypeVar
 from uuid import uuid4
+
+import numpy as np
+from pydantic import Base64Bytes, ConfigDict
+from typing_extensions import TypedDict
 
 from perdure.domain.audit import AUDIT
 from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
@@ -20,11 +24,11 @@ from perdure.domain.filter import Filter
 from perdure.domain.item import UNFINISHED_DOCUMENT
 from perdure.domain.knowledge import KNOWLEDGE_NODE
 from perdure.domain.llm_call import LLM_CALL
+from perdure.domain.plain import from_plain, to_plain
 from perdure.domain.record import Record
 from perdure.domain.webhook import WEBHOOK
-from perdure.errors import Conflict, InvalidInput, NotFound
+from perdure.errors import Conflict, DamagedRow, InvalidInput, NotFound
 from perdure.history import CLOSINGS, read_closings
-from perdure.manage.fields import field_types, from_plain, plain_fields
 from perdure.ports.store import (
     Features,
     KeyedEntity,
@@ -78,18 +82,18 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
         unfinished = reading.records(UNFINISHED_DOCUMENT)
         entities = reading.entities()
         closings = reading.records(CLOSINGS)
-    yield _line("bank", {**plain_fields(stored), "format": FORMAT, "version": VERSION})
+    yield _line("bank", {**to_plain(stored), "format": FORMAT, "version": VERSION})
     for document in documents:
-        yield _line("document", plain_fields(document))
+        yield _line("document", to_plain(document))
     for record in unfinished:
         yield _line("unfinished", {"id": record.id, **record.body})
     for document in documents:
         with store.reading(bank) as reading:
             chunks = reading.chunks(document_id=document.id)
         for chunk in chunks:
-            yield _line("chunk", plain_fields(chunk))
+            yield _line("chunk", to_plain(chunk))
     for keyed in entities:
-        yield _line("entity", {**plain_fields(keyed.entity), "keys": list(keyed.keys)})
+        yield _line("entity", {**to_plain(keyed.entity), "keys": list(keyed.keys)})
     for record in closings:
         yield _line("closings", {"id": record.id, **record.body})
     exported: set[str] = set()
@@ -117,11 +121,11 @@ def _fact_lines(reading: Reading, page: Sequence[Fact]) -> list[str]:
     proofs = [proof for of_fact in reading.proofs(ids).values() for proof in of_fact]
     return [
         *(
-            _line("fact", {**plain_fields(fact), "features": plain_fields(features[fact.id])})
+            _line("fact", {**to_plain(fact), "features": _plain_features(features[fact.id])})
             for fact in facts
         ),
-        *(_line("link", {"link": link.kind, **_without(plain_fields(link), "kind")}) for link in links),
-        *(_line("proof", plain_fields(proof)) for proof in proofs),
+        *(_line("link", {"link": link.kind, **_without(to_plain(link), "kind")}) for link in links),
+        *(_line("proof", to_plain(proof)) for proof in proofs),
     ]
 
 
@@ -166,8 +170,7 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
     if head.get("version") != VERSION:
         raise InvalidInput("version", str(VERSION), head.get("version"))
     with _named_by_line(1, "bank"):
-        described = {"disposition": head["disposition"], **_without(head, "format", "version")}
-        imported = from_plain(Bank, described, id=bank)
+        imported = _whole(Bank, {**_without(head, "format", "version"), "id": bank})
     with TemporaryFile() as rows, TemporaryFile() as ties:
         facts = _set_aside(imported, bodies, rows, ties)
         with store.transaction(bank) as tx:
@@ -228,30 +231,28 @@ def _named_by_line(number: int, kind: str) -> Iterator[None]:
     """Name the line in errors of the block."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, DamagedRow) as error:
         raise InvalidInput(f"line {number}", f"a {kind} as an export writes it ({error})") from error
 
 
 def _read_part(bank: Bank, kind: str, body: dict[str, object]) -> object:
     """Return the object of a line."""
+    own = {"bank": bank.id}
     match kind:
         case "document":
-            return _whole(Document, body, bank=bank.id)
+            return _whole(Document, body | own)
         case "unfinished":
-            reason = {"reason": str(body["reason"])}
-            return from_plain(Record, {"id": body["id"]}, kind=UNFINISHED_DOCUMENT, bank=bank.id, body=reason)
+            reason = {"reason": body["reason"]}
+            return from_plain(Record, {"kind": UNFINISHED_DOCUMENT, "id": body["id"], "body": reason} | own)
         case "chunk":
-            return _whole(Chunk, body, bank=bank.id)
+            return _whole(Chunk, body | own)
         case "entity":
-            entity = _whole(Entity, _without(body, "keys"), bank=bank.id)
-            return _whole(KeyedEntity, {"keys": body["keys"]}, entity=entity)
+            entity = _whole(Entity, _without(body, "keys") | own)
+            return KeyedEntity(entity, from_plain(tuple[str, ...], body["keys"]))
         case "closings":
             return read_closings(str(body["id"]), bank.id, body["closings"])
         case "fact":
-            features = body["features"]
-            if not isinstance(features, dict):
-                raise TypeError("features")
-            new = NewFact(_whole(Fact, _without(body, "features"), bank=bank.id), _whole(Features, features))
+            new = NewFact(_whole(Fact, _without(body, "features") | own), _read_features(body["features"]))
             _check_vectors(new.features, bank.model)
             return new
         case "link":
@@ -259,7 +260,7 @@ def _read_part(bank: Bank, kind: str, body: dict[str, object]) -> object:
         case "proof":
             return _whole(Proof, body)
         case _:
-            record = from_plain(Record, {**_without(body, "record"), "kind": body["record"]}, bank=bank.id)
+            record = from_plain(Record, {**_without(body, "record"), "kind": body["record"]} | own)
             KEPT_RECORDS[record.kind](record)
             return record
 
@@ -301,12 +302,42 @@ def _check_vectors(features: Features, model: EmbeddingModel | None) -> None:
             raise ValueError(expected)
 
 
-def _whole(kind: type[T], body: Mapping[str, object], /, **own: object) -> T:
+class _PlainFeatures(TypedDict):
+    """Features as JSON: vectors and bytes in base64."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
+
+    vectors: Mapping[str, Base64Bytes]
+    terms: Mapping[str, float]
+    words: tuple[str, ...]
+    signature: Base64Bytes
+    tokens: Base64Bytes
+    dedupe_key: str
+    passage: str
+    passage_in_context: str
+
+
+def _plain_features(features: Features) -> dict[str, object]:
+    vectors = {view: vector.astype("<f4").tobytes() for view, vector in features.vectors.items()}
+    return {**to_plain(replace(features, vectors={})), "vectors": to_plain(vectors)}
+
+
+def _read_features(body: object) -> Features:
+    read: dict[str, Any] = {**from_plain(_PlainFeatures, body)}
+    vectors = {
+        view: np.frombuffer(data, dtype="<f4").astype(np.float32) for view, data in read["vectors"].items()
+    }
+    if not all(np.isfinite(vector).all() for vector in vectors.values()):
+        raise ValueError("vectors of finite numbers")
+    return Features(**read | {"vectors": vectors})
+
+
+def _whole(kind: type[T], body: Mapping[str, object]) -> T:
     """Build an object of which the export must name every field."""
-    lacking = field_types(kind).keys() - body.keys() - own.keys()
-    if lacking:
-        raise KeyError(*sorted(lacking))
-    return from_plain(kind, body, **own)
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    if names != body.keys():
+        raise KeyError(*sorted(names ^ body.keys()))
+    return from_plain(kind, body)
 
 
 def _without(body: Mapping[str, object], *names: str) -> dict[str, object]:
@@ -322,10 +353,17 @@ def _line(kind: str, body: Mapping[str, object]) -> str:
 
 def _read(number: int, line: str) -> tuple[int, str, dict[str, object]]:
     try:
-        body = json.loads(line)
+        body = json.loads(line, parse_int=_integer)
         return number, str(body.pop("kind")), body
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInput(f"line {number}", "a JSON object with a kind") from error
+
+
+def _integer(digits: str) -> int:
+    number = int(digits)
+    if abs(number) >= 1 << 63:
+        raise ValueError("an integer of 64 bits")
+    return number
 
 
 CONFIGURED = frozenset({"directive", "directive_history"})

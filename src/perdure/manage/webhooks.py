@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from perdure.arguments import WebhookArguments, WebhookChangeArguments
 from perdure.domain.bank import check_bank_id
+from perdure.domain.plain import from_record, to_record
 from perdure.domain.verb import ADMIN, verb
 from perdure.domain.webhook import (
     DELIVERY,
@@ -17,8 +18,6 @@ from perdure.domain.webhook import (
     WebhookChanges,
     WebhookDelivery,
     WebhookOptions,
-    read_delivery,
-    read_webhook,
 )
 from perdure.errors import InvalidInput, NotFound
 from perdure.jobs.send import AddressRefused, HttpSender
@@ -42,7 +41,7 @@ class Webhooks:
         )  # fmt: skip
         self._check_address(webhook.url)
         with self._store.transaction(bank) as tx:
-            tx.put_records([webhook.to_record()])
+            tx.put_records([to_record(WEBHOOK, webhook)])
         return webhook
 
     @verb(ADMIN)
@@ -55,7 +54,7 @@ class Webhooks:
             self._check_address(fields["url"])
         with self._store.transaction(check_bank_id(bank)) as tx:
             changed = replace(_find_webhook(tx, webhook_id), updated_at=self._clock(), **fields)
-            tx.put_records([changed.to_record()])
+            tx.put_records([to_record(WEBHOOK, changed)])
         return changed
 
     @verb(ADMIN)
@@ -79,7 +78,7 @@ class Webhooks:
     def list(self, bank: str) -> list[Webhook]:
         """Return the webhooks of a bank, oldest first."""
         with self._store.reading(check_bank_id(bank)) as reading:
-            return [read_webhook(record) for record in reading.records(WEBHOOK)]
+            return [from_record(Webhook, record) for record in reading.records(WEBHOOK)]
 
     def _check_address(self, url: str) -> None:
         try:
@@ -92,10 +91,10 @@ def _find_webhook(rows: Rows, webhook_id: str) -> Webhook:
     records = rows.records(WEBHOOK, [webhook_id])
     if not records:
         raise NotFound("webhook", webhook_id)
-    return read_webhook(records[0])
+    return from_record(Webhook, records[0])
 
 
 def _deliveries_of(rows: Rows, webhook_id: str) -> list[WebhookDelivery]:
     """Return the deliveries of a webhook, newest first."""
-    every = [read_delivery(record) for record in rows.records(DELIVERY)]
+    every = [from_record(WebhookDelivery, record) for record in rows.records(DELIVERY)]
     return [one for one in reversed(every) if one.webhook_id == webhook_id]

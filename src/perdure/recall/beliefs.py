@@ -26,6 +26,7 @@ from perdure.domain.opinion import (
     fold,
     read_rates,
 )
+from perdure.domain.plain import from_record, to_record
 from perdure.domain.record import Record
 from perdure.ports.store import Rows
 from perdure.text.names import normal_name
@@ -51,37 +52,11 @@ class StoredOpinion:
 
 
 def opinion_record(stored: StoredOpinion) -> Record:
-    """The record of an opinion."""
-    return Record(
-        kind=OPINION,
-        id=stored.id,
-        bank=stored.bank,
-        body={
-            "subject": stored.subject,
-            "statement": stored.statement,
-            "polarity": stored.polarity.value,
-            "rivals": list(stored.rivals),
-            "tags": sorted(stored.tags),
-        },
-    )
+    return to_record(OPINION, stored)
 
 
 def read_opinion(record: Record) -> StoredOpinion:
-    """An opinion from its record; raises what says that it is none."""
-    body = record.body
-    rivals, tags = body["rivals"], body["tags"]
-    if not isinstance(rivals, list) or not isinstance(tags, list):
-        raise TypeError("rivals and tags")
-    return StoredOpinion(
-        id=record.id,
-        bank=record.bank,
-        subject=str(body["subject"]),
-        statement=str(body["statement"]),
-        polarity=Polarity(str(body["polarity"])),
-        rivals=tuple(map(str, rivals)),
-        tags=frozenset(map(str, tags)),
-        created_at=record.created_at,
-    )
+    return from_record(StoredOpinion, record)
 
 
 def evidence_record(bank: str, opinion_id: str, rows: Iterable[OpinionEvidence]) -> Record:

@@ -12,6 +12,7 @@ from perdure.arguments import DirectiveArguments, DirectiveChangeArguments
 from perdure.domain.bank import check_bank_id
 from perdure.domain.directive import Directive, DirectiveChanges, DirectiveOptions
 from perdure.domain.filter import TagExpression, TagLeaf, TagsMatch, read_tags
+from perdure.domain.plain import from_record, to_plain, to_record
 from perdure.domain.record import Record
 from perdure.domain.verb import READ, WRITE, verb
 from perdure.errors import NotFound
@@ -22,8 +23,6 @@ DIRECTIVE = "directive"
 HISTORY = "directive_history"
 MAX_HISTORY = 50
 """Earlier versions of a directive that are kept."""
-FIELDS = ("name", "content", "priority", "is_active", "tags")
-"""Fields of a directive that its record and its history keep."""
 
 
 class Directives:
@@ -71,7 +70,7 @@ class Directives:
         with self._store.transaction(check_bank_id(bank)) as tx:
             directive = find_directive(tx, directive_id)
             changed = replace(directive, **fields, updated_at=self._clock())
-            if _body(changed) != _body(directive):
+            if replace(changed, updated_at=directive.updated_at) != directive:
                 _keep_version(tx, directive)
             put_directive(tx, changed)
         return changed
@@ -105,52 +104,17 @@ class Directives:
 
 
 def read_directive(record: Record) -> Directive:
-    """A directive from its record."""
-    body = {name: record.body[name] for name in FIELDS}
-    return Directive(
-        id=record.id,
-        bank=record.bank,
-        created_at=record.created_at,
-        updated_at=record.updated_at,
-        **{**body, "tags": frozenset(body["tags"])},  # type: ignore[call-overload]
-    )
+    return from_record(Directive, record)
 
 
 def put_directive(tx: Transaction, directive: Directive) -> None:
     """Insert or replace a directive."""
-    tx.put_records(
-        [
-            Record(
-                kind=DIRECTIVE,
-                id=directive.id,
-                bank=directive.bank,
-                body=_body(directive),
-                created_at=directive.created_at,
-                updated_at=directive.updated_at,
-            )
-        ]
-    )
-
-
-def _body(directive: Directive) -> dict[str, object]:
-    return {name: getattr(directive, name) for name in FIELDS} | {"tags": sorted(directive.tags)}
+    tx.put_records([to_record(DIRECTIVE, directive)])
 
 
 def read_earlier(record: Record) -> list[Directive]:
-    """What a directive was before, newest first; `updated_at` is since when each version was in force."""
-    versions = []
-    for entry in _entries(record):
-        since = None if entry["updated_at"] is None else datetime.fromisoformat(entry["updated_at"])
-        body = {name: entry[name] for name in FIELDS}
-        versions.append(
-            read_directive(
-                Record(
-                    kind=DIRECTIVE, id=record.id, bank=record.bank, body=body,
-                    created_at=record.created_at, updated_at=since,
-                )
-            )
-        )  # fmt: skip
-    return versions
+    """Return what a directive was before, newest first; `updated_at` is since when each version was in force."""
+    return [from_record(Directive, record, **entry) for entry in _entries(record)]
 
 
 def _entries(record: Record) -> list[Mapping[str, Any]]:
@@ -161,16 +125,16 @@ def _entries(record: Record) -> list[Mapping[str, Any]]:
 def _keep_version(tx: Transaction, directive: Directive) -> None:
     """Keep what a directive says before it is changed."""
     stored = tx.records(HISTORY, [directive.id])
-    since = None if directive.updated_at is None else directive.updated_at.isoformat()
-    entries = [{**_body(directive), "updated_at": since}, *(_entries(stored[0]) if stored else ())]
-    record = Record(
-        kind=HISTORY,
-        id=directive.id,
-        bank=directive.bank,
-        body={"entries": entries[:MAX_HISTORY]},
-        created_at=directive.created_at,
-    )
-    tx.put_records([record])
+    entry = {**to_record(DIRECTIVE, directive).body, "updated_at": to_plain(directive.updated_at)}
+    entries = [entry, *(_entries(stored[0]) if stored else ())]
+    tx.put_records(
+        [
+            Record(
+                kind=HISTORY, id=directive.id, bank=directive.bank, body={"entries": entries[:MAX_HISTORY]},
+                created_at=directive.created_at,
+            )
+        ]
+    )  # fmt: skip
 
 
 def every_directive(rows: Rows) -> list[Directive]:

@@ -23,6 +23,7 @@ from perdure.domain.knowledge import (
 )
 from perdure.domain.mental_model import MentalModel, RefreshMode, RefreshTrigger, render_sections
 from perdure.domain.operation import Operation
+from perdure.domain.plain import from_record, to_record
 from perdure.domain.record import Record
 from perdure.domain.rendering import one_line
 from perdure.domain.verb import READ, WRITE, verb
@@ -225,45 +226,21 @@ class Knowledge:
 
 
 def read_nodes(rows: Rows) -> dict[str, KnowledgeNode]:
-    """All nodes of a bank by id, oldest first, pages with their models."""
+    """Return all nodes of a bank by id, oldest first, pages with their models."""
     models = {model.id: model for model in every_model(rows)}
     return {record.id: read_node(record, models) for record in rows.records(KNOWLEDGE_NODE)}
 
 
 def read_node(record: Record, models: Mapping[str, MentalModel]) -> KnowledgeNode:
-    """A node from its record and the models by id."""
+    """Return a node from its record and the models by id."""
     body: Mapping[str, Any] = record.body
-    return KnowledgeNode(
-        id=record.id,
-        bank=record.bank,
-        kind=NodeKind(body["kind"]),
-        name=body["name"],
-        parent_id=body["parent_id"],
-        model=models.get(body["mental_model_id"]),
-        created_at=record.created_at,
-        updated_at=record.updated_at,
-    )
+    return replace(from_record(KnowledgeNode, record), model=models.get(body["mental_model_id"]))
 
 
 def _put_node(tx: Transaction, node: KnowledgeNode) -> None:
-    body = {
-        "kind": node.kind.value,
-        "name": node.name,
-        "parent_id": node.parent_id,
-        "mental_model_id": None if node.model is None else node.model.id,
-    }
-    tx.put_records(
-        [
-            Record(
-                kind=KNOWLEDGE_NODE,
-                id=node.id,
-                bank=node.bank,
-                body=body,
-                created_at=node.created_at,
-                updated_at=node.updated_at,
-            )
-        ]
-    )
+    record = to_record(KNOWLEDGE_NODE, replace(node, model=None, children=()))
+    model_id = None if node.model is None else node.model.id
+    tx.put_records([replace(record, body={**record.body, "mental_model_id": model_id})])
 
 
 def _changed_page(

@@ -19,6 +19,7 @@ from perdure import errors
 from perdure.domain.filter import Filter, TagAnd, TagLeaf, TagNot, TagOr, TagsMatch, read_tags
 from perdure.domain.item import Item, check_text
 from perdure.domain.options import Options
+from perdure.domain.plain import first_problem
 from perdure.errors import InvalidInput, PerdureError
 from perdure.retain.messages import as_mapping
 from perdure.retain.request import Content
@@ -60,7 +61,7 @@ def decode_arguments(verb: str, body: bytes) -> dict[str, object]:
     try:
         arguments: dict[str, object] = _arguments(verb).validate_json(body or b"{}", strict=True)
     except ValidationError as error:
-        raise _invalid(error) from error
+        raise first_problem(error) from error
     except RecursionError as error:
         raise InvalidInput("arguments", "JSON that is nested less deeply") from error
     if "content" in arguments and verb in ("retain", "retain_later", "facts.preview"):
@@ -175,7 +176,7 @@ def _read_content(value: object) -> Content:
         try:
             return _ITEM.validate_python(value[ITEM])
         except ValidationError as error:
-            raise _invalid(error) from error
+            raise first_problem(error) from error
     if isinstance(value, list):
         return [_read_content(part) for part in value]
     if not isinstance(value, str | dict):
@@ -196,16 +197,6 @@ def _read_filter(value: object) -> Filter | None:
     if not isinstance(tags, list | tuple) or not all(isinstance(group, dict) for group in tags):
         raise InvalidInput("where.tags", "a list of expressions", tags)
     return _FILTER.validate_python({**value, "tags": read_tags(None, TagsMatch.ANY, tags)})
-
-
-def _invalid(error: ValidationError) -> InvalidInput:
-    """Return the first problem: the engine's own error, else the field and what was expected."""
-    first = error.errors(include_url=False)[0]
-    cause = first.get("ctx", {}).get("error")
-    if isinstance(cause, InvalidInput):
-        return cause
-    field = ".".join(str(step) for step in first["loc"]) or "arguments"
-    return InvalidInput(field, f"something else: {first['msg']}")
 
 
 # Results

@@ -26,7 +26,9 @@ from perdure.contrib.hindsight.config import restore_profile
 from perdure.contrib.hindsight.listing import ConsolidationState, Listing
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.filter import Filter
+from perdure.domain.plain import to_record
 from perdure.domain.time import parse_utc
+from perdure.domain.webhook import WEBHOOK
 from perdure.errors import InvalidInput, NotFound
 from perdure.extending import RESTATED_AS
 from perdure.surfaces.plugins.rest import AdminBank, ReadBank, Resource, Service, Serving, WriteBank
@@ -330,7 +332,7 @@ def clear_memories(
         count = service.forget(bank, everything=True).facts
         restore_profile(service.engine, profile)
         for webhook in webhooks:
-            service.engine.records.save(webhook.to_record())
+            service.engine.records.save(to_record(WEBHOOK, webhook))
     else:
         count = 0
     return DeleteResponse(success=True, message=f"{count} facts were erased", deleted_count=count)

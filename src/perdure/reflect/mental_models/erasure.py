@@ -9,6 +9,7 @@ from typing import Any
 
 from perdure.domain.fact import Fact
 from perdure.domain.mental_model import ModelSection
+from perdure.domain.plain import to_plain
 from perdure.domain.record import Record
 from perdure.forget.scrub import Wordings, scrub, wordings_of
 from perdure.ports.store import Transaction
@@ -17,7 +18,6 @@ from perdure.reflect.mental_models.record import (
     HISTORY,
     MENTAL_MODEL,
     VECTOR,
-    plain_sections,
     put_entries,
     put_model,
     read_model,
@@ -88,7 +88,7 @@ def _scrub_entry(entry: Mapping[str, Any], gone: frozenset[str]) -> Mapping[str,
     kept = _without_headings(sections, kept) if entry.get("written_by") else kept
     if kept == sections and not _names(entry["trace"], gone):
         return entry
-    return {**entry, "sections": plain_sections(kept), "trace": None}
+    return {**entry, "sections": to_plain(kept), "trace": None}
 
 
 def _names(trace: Mapping[str, object] | None, gone: Collection[str]) -> bool:

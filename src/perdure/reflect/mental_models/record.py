@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -23,12 +22,10 @@ from perdure.domain.mental_model import (
     MentalModel,
     MentalModelVersion,
     ModelSection,
-    ModelSentence,
-    RefreshTrigger,
-    SeenFacts,
     cited_ids,
     render_sections,
 )
+from perdure.domain.plain import from_plain, from_record, to_plain, to_record
 from perdure.domain.record import Record
 from perdure.errors import NotFound
 from perdure.ports.embedder import Embedder, Vector
@@ -39,61 +36,14 @@ MENTAL_MODEL = "mental_model"
 HISTORY = "mental_model_history"
 VECTOR = "mental_model_vector"
 
-_MOMENTS = (
-    "last_refreshed_at", "last_full_refreshed_at", "last_refresh_failed_at", "last_memory_seen_at", "cron_ticked_at",
-)  # fmt: skip
-_PLAIN = (
-    "name", "source_query", "max_tokens", "generated", "retracted", "last_query", "refresh_skipped",
-    "structured_output", "trace",
-)  # fmt: skip
-
 
 def read_model(record: Record) -> MentalModel:
-    """A model from its record."""
-    body: Mapping[str, Any] = record.body
-    moments: dict[str, Any] = {name: _moment(body[name]) for name in _MOMENTS}
-    return MentalModel(
-        id=record.id,
-        bank=record.bank,
-        created_at=record.created_at,
-        updated_at=record.updated_at,
-        tags=frozenset(body["tags"]),
-        trigger=RefreshTrigger.read(body["trigger"]),
-        sections=read_sections(body["sections"]),
-        seen=SeenFacts(newest=tuple(body["seen"]["newest"]), total=body["seen"]["total"]),
-        structured_fact_ids=tuple(body["structured_fact_ids"]),
-        written_by=body.get("written_by", ""),
-        refresh_failures=body.get("refresh_failures", 0),
-        **{name: body[name] for name in _PLAIN},
-        **moments,
-    )
+    return from_record(MentalModel, record)
 
 
 def put_model(tx: Transaction, model: MentalModel) -> None:
     """Insert or replace a model."""
-    body = {
-        **{name: getattr(model, name) for name in _PLAIN},
-        **{name: _iso(getattr(model, name)) for name in _MOMENTS},
-        "tags": sorted(model.tags),
-        "trigger": plain_trigger(model.trigger),
-        "sections": plain_sections(model.sections),
-        "seen": {"newest": list(model.seen.newest), "total": model.seen.total},
-        "structured_fact_ids": list(model.structured_fact_ids),
-        **({"written_by": model.written_by} if model.written_by else {}),
-        **({"refresh_failures": model.refresh_failures} if model.refresh_failures else {}),
-    }
-    tx.put_records(
-        [
-            Record(
-                kind=MENTAL_MODEL,
-                id=model.id,
-                bank=model.bank,
-                body=body,
-                created_at=model.created_at,
-                updated_at=model.updated_at,
-            )
-        ]
-    )
+    tx.put_records([to_record(MENTAL_MODEL, model)])
 
 
 def delete_models(tx: Transaction, ids: Sequence[str]) -> None:
@@ -141,7 +91,7 @@ def add_version(tx: Transaction, model: MentalModel, changed_at: datetime) -> No
     entry = {
         "changed_at": changed_at.isoformat(),
         "generated": model.generated,
-        "sections": plain_sections(model.sections),
+        "sections": to_plain(model.sections),
         "trace": model.trace,
         **({"written_by": model.written_by} if model.written_by else {}),
     }
@@ -199,49 +149,5 @@ def read_vectors(rows: Rows, models: Sequence[MentalModel], embedder: Embedder) 
     return vectors
 
 
-# Parts
-
-
-def plain_trigger(trigger: RefreshTrigger) -> dict[str, object]:
-    """A trigger as JSON, every field."""
-    plain: dict[str, object] = {}
-    for one in fields(trigger):
-        value = getattr(trigger, one.name)
-        plain[one.name] = list(value) if isinstance(value, tuple) else value
-    return plain
-
-
-def plain_sections(sections: Sequence[ModelSection]) -> list[dict[str, object]]:
-    """Sections as JSON."""
-    return [
-        {
-            "heading": section.heading,
-            "sentences": [
-                {"text": sentence.text, "fact_ids": list(sentence.fact_ids), "ended": sentence.ended}
-                for sentence in section.sentences
-            ],
-        }
-        for section in sections
-    ]
-
-
 def read_sections(sections: Sequence[Mapping[str, Any]]) -> tuple[ModelSection, ...]:
-    """Sections from JSON."""
-    return tuple(
-        ModelSection(
-            section["heading"],
-            tuple(
-                ModelSentence(sentence["text"], tuple(sentence["fact_ids"]), sentence["ended"])
-                for sentence in section["sentences"]
-            ),
-        )
-        for section in sections
-    )
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
-
-
-def _moment(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
+    return from_plain(tuple[ModelSection, ...], sections)
