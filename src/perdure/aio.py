@@ -363,7 +363,7 @@ class AsyncFacts:
     async def set_entities(
         self, bank: str, fact_id: str, names: Sequence[str], *, resolve: bool = True
     ) -> Fact:
-        """Replace the entities of a fact. Without `resolve`, a name means only the entity of exactly that name."""
+        """Replace the entities of a fact. Without `resolve`, a name means exactly that name."""
         return await self._run(partial(self._resource.set_entities, bank, fact_id, names, resolve=resolve))
 
     async def list(self, bank: str, **options: Unpack[FactListArguments]) -> FactPage:
@@ -391,15 +391,15 @@ class AsyncDocuments:
         return await self._run(partial(self._resource.chunks, bank, document_id=document_id, ids=ids))
 
     async def history(self, bank: str, document_id: str) -> list[DocumentEvent]:
-        """Return what happened to a document, newest first, as its facts tell it. Nothing is left of what was erased."""
+        """Return what happened to a document, newest first, without what was erased."""
         return await self._run(partial(self._resource.history, bank, document_id))
 
     async def reprocess(self, bank: str, document_id: str) -> Operation:
-        """Read a stored document anew in the background: facts extracted again stay, the others are retired."""
+        """Extract a stored document anew in the background; facts not found again are retired."""
         return await self._run(partial(self._resource.reprocess, bank, document_id))
 
     async def refine(self, bank: str) -> Operation:
-        """Reword in the background, with a language model, the facts that rules extracted and no model has worded yet.
+        """Reword in the background, with a language model, the facts that no model has worded yet.
 
         Return the run that is under way, if there is one. Raise `InvalidInput` if no model is set.
         """
@@ -429,11 +429,11 @@ class AsyncEntities:
         return await self._run(partial(self._resource.merge, bank, keep, absorb))
 
     async def split(self, bank: str, entity_id: str, name: str, fact_ids: Sequence[str] = ()) -> Entity:
-        """Move the mentions of an entity in these facts to a new entity; without facts, those that use its name."""
+        """Move mentions of an entity to a new one: in these facts, or in those that use the name."""
         return await self._run(partial(self._resource.split, bank, entity_id, name, fact_ids))
 
     async def unlink(self, bank: str, entity_id: str) -> Forgotten:
-        """Delete an entity and its observations; the facts that mention it stay as they are. `forget` erases them too."""
+        """Delete an entity and its observations, but none of the facts that mention it."""
         return await self._run(partial(self._resource.unlink, bank, entity_id))
 
     async def list(
@@ -447,9 +447,9 @@ class AsyncEntities:
         offset: int = 0,
         limit: int | None = None,
     ) -> list[Entity]:
-        """Return the entities of a bank, most mentioned first: all, those of `ids`, or those of a name or alias in any case.
+        """Return the entities of a bank, most mentioned first: all, or those of `ids` or of a name.
 
-        `text` (in a name or alias) and `types` narrow them down; at most `limit` are returned, from `offset` on.
+        `text` (in a name or alias) and `types` narrow them down; `limit` counts from `offset` on.
         """
         return await self._run(
             partial(
@@ -806,7 +806,7 @@ class AsyncWebhooks:
         self._resource, self._run = resource, run
 
     async def create(self, bank: str, url: str, **options: Unpack[WebhookArguments]) -> Webhook:
-        """Send events of the bank to an address, signed with `secret`. A private address is refused unless a setting allows it."""
+        """Send events of the bank to an address, signed with `secret`. Private addresses are refused."""
         return await self._run(partial(self._resource.create, bank, url, **options))
 
     async def update(self, bank: str, webhook_id: str, **changes: Unpack[WebhookChangeArguments]) -> Webhook:
@@ -833,7 +833,7 @@ class AsyncAuditLog:
         self._resource, self._run = resource, run
 
     async def record(self, entry: AuditEntry) -> bool:
-        """Keep an entry if its bank exists and its setting `audit_log_enabled` is on. Return whether it was kept."""
+        """Keep an entry if its bank has the setting `audit_log_enabled`. Return whether it was kept."""
         return await self._run(partial(self._resource.record, entry))
 
     async def list(
@@ -845,7 +845,7 @@ class AsyncAuditLog:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> list[AuditEntry]:
-        """Return what was done with the bank over the servers, newest first; `since` is included, `until` is not."""
+        """Return what was done with the bank over servers, newest first, from `since` to before `until`."""
         return await self._run(
             partial(self._resource.list, bank, action=action, transport=transport, since=since, until=until)
         )
@@ -858,7 +858,7 @@ class AsyncLanguageModels:
         self._resource, self._run = resource, run
 
     async def costs(self, bank: str | None = None, since: date | None = None) -> list[LlmCost]:
-        """Return the cost of calls by day, bank, operation and model, oldest day first; from a day on (UTC) with `since`."""
+        """Return the cost of calls by day (from `since` on, UTC), bank, operation and model."""
         return await self._run(partial(self._resource.costs, bank, since))
 
     async def calls(self, bank: str) -> list[LlmCall]:
@@ -870,7 +870,7 @@ class AsyncLanguageModels:
         return await self._run(partial(self._resource.models, operation))
 
     async def health(self, bank: str) -> list[LlmHealth]:
-        """Return whether the models of retain, consolidation and reflect answer. Each is asked for one word."""
+        """Return whether the models of retain, consolidation and reflect answer one word."""
         return await self._run(partial(self._resource.health, bank))
 
 
@@ -914,7 +914,7 @@ class AsyncBanks:
         return await self._run(partial(self._resource.stats, bank))
 
     async def erased_at(self, bank: str) -> datetime | None:
-        """Return when something was last erased from the bank. Files made from it before should be deleted."""
+        """Return when something was last erased. Files made before should be deleted."""
         return await self._run(partial(self._resource.erased_at, bank))
 
     async def clone(
@@ -928,7 +928,7 @@ class AsyncBanks:
     ) -> int:
         """Copy a bank under a new id and return the number of facts copied.
 
-        The configuration contains directives and webhooks; the history contains the audit log and the calls of language models.
+        Configuration: directives and webhooks. History: the audit log and the calls of language models.
         """
         return await self._run(
             partial(
@@ -942,7 +942,7 @@ class AsyncBanks:
         )
 
     async def reembed(self, bank: str) -> int:
-        """Re-embed the bank with the configured embedder while it stays in use. Return the number of facts."""
+        """Re-embed the bank with the configured embedder. Return the number of facts."""
         return await self._run(partial(self._resource.reembed, bank))
 
     async def export(self, bank: str) -> AsyncIterator[str]:
@@ -957,7 +957,7 @@ class AsyncBanks:
         return await self._run(partial(self._resource.restore, bank, lines))
 
     async def export_lines(self, bank: str, format: str = "jsonl") -> AsyncIterator[str]:
-        """Yield the bank as lines for other programs: `jsonl` (a fact a line), `dot`, `graphml`, or `perdure`."""
+        """Yield the bank as lines for programs: `jsonl` (a fact a line), `dot`, `graphml`, or `perdure`."""
         elements = await self._run(partial(self._resource.export_lines, bank, format))
         while block := await self._run(lambda: list(islice(elements, LINES))):
             for element in block:
@@ -968,8 +968,8 @@ class AsyncBanks:
     ) -> ExportReport:
         """Write the bank to a file or folder, whole or not at all. `force` replaces what is there.
 
-        Besides the formats of `export_lines` there are `markdown` (a vault with a page per entity) and `hindsight` (its
-        transfer archive).
+        Besides the formats of `export_lines` there are `markdown` (a vault with a page per entity) and
+        `hindsight` (its transfer archive).
         """
         return await self._run(partial(self._resource.export_to, bank, path, format=format, force=force))
 
@@ -988,9 +988,9 @@ class AsyncBanks:
     ) -> ImportReport:
         """Import what another program stores: chats, notes, transcripts, mails, the facts of another memory.
 
-        `source` names the kind of source, which is detected by default. `user` is the name of "user" in chats; `split`
-        creates a bank per user, project or group of the source; `key` opens a server. Importing again changes only what
-        has changed in the source.
+        `source` names the kind of source, which is detected by default. `user` is the name of "user" in
+        chats; `split` creates a bank per user, project or group of the source; `key` opens a server.
+        Importing again changes only what has changed in the source.
         """
         return await self._run(
             partial(
@@ -1027,7 +1027,7 @@ class AsyncStoredRecords:
         return await self._run(partial(self._resource.delete, kind, record_id, bank=bank))
 
     async def list(self, kind: str, *, bank: str = "", ids: Sequence[str] | None = None) -> list[Record]:
-        """Return the records of a kind, oldest first: those of a bank, or without one those that belong to no bank."""
+        """Return the records of a kind, oldest first; without a bank those that belong to none."""
         return await self._run(partial(self._resource.list, kind, bank=bank, ids=ids))
 
 
@@ -1038,9 +1038,9 @@ class AsyncDatabase:
         self._resource, self._run = resource, run
 
     async def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
-        """Check everything stored against its checksums and counterparts; `quick` checks only the structure of the files.
+        """Check everything stored; `quick` checks only the structure of the files.
 
-        `repair` restores what can be restored without losing anything; `drop` deletes damaged rows that cannot be repaired.
+        `repair` restores what can be restored without loss; `drop` deletes rows that cannot be repaired.
         """
         return await self._run(partial(self._resource.verify, quick=quick, repair=repair, drop=drop))
 

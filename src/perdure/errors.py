@@ -170,7 +170,7 @@ class StoreUnreachable(StoreError):
 
 
 TRY_AGAIN = (StoreLocked, StoreUnreachable)
-"""The store works, but not now: nothing is left out of an answer for it, and work that meets it is done later."""
+"""The store works, but not now: work that meets it is done later."""
 
 
 class StoreVersion(StoreError):

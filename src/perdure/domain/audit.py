@@ -1,4 +1,4 @@
-"""The audit log: who did what with a bank over a server, when, and how it ended; never the texts themselves."""
+"""The audit log: who did what with a bank over a server, when, and how it ended, without texts."""
 
 from __future__ import annotations
 

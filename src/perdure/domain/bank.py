@@ -71,7 +71,7 @@ def check_bank_id(bank: str) -> str:
 
 
 def has_hidden(text: str) -> bool:
-    """Return whether a name has invisible characters, or ones that steer a terminal or the direction of text."""
+    """Return whether a name has characters that are invisible or that steer a terminal or a text."""
     return not text.isprintable() and any(
         category(character) in _HIDDEN for character in text if character not in _JOINERS
     )

@@ -34,7 +34,7 @@ class Cron:
     weekdays: frozenset[int]
     """Sunday is 0."""
     either_day: bool
-    """Whether a match of the day of the month or of the week suffices, as POSIX crontab defines it if both are restricted."""
+    """Whether one match of day of month and day of week suffices: POSIX, if both are restricted."""
 
     @staticmethod
     def read(expression: str, field: str = "cron") -> Cron:

@@ -40,14 +40,14 @@ BELIEF = "belief"
 QUESTION = "question"
 """Flag: a question put to the agent; it is never evidence, and a recall returns it only when asked to."""
 MADE_BY = "made_by:"
-"""Prefix of a flag: the prompt, with its hash, by which a language model worded the fact ("made_by:extract@3f9c2a1b")."""
+"""Prefix of a flag: the prompt by which a language model worded the fact ("made_by:extract@3f9c2a1b")."""
 
 REWORDED = "reworded"
 """Reason of retirement: a language model reworded the fact, and `superseded_by` says the same."""
 RESTATED = "restated"
 """Reason of a fact's retirement: a person changed its text; the fact that took its place has the new one."""
 RESTATED_AS = "restated_as"
-"""Kind of the records that name, under the id of a fact whose text was changed, the fact that says it now; ids alone."""
+"""Kind of the records that name, by id, the fact that restates one whose text was changed."""
 FORGOTTEN = "[forgotten]"
 """Stands where erased text stood."""
 REMOVED = "[removed]"
@@ -187,7 +187,7 @@ class Fact:
     emotion: float = 0.0
     emotion_tags: tuple[str, ...] = ()
     confidence: float | None = None
-    """How certain a statement of taste or belief is; in an opinion that recall returns, how certain the bank is."""
+    """How certain a statement of taste or belief is; in a recalled opinion, how certain the bank is."""
     expires_at: datetime | None = None
     language: str = "en"
     original_text: str | None = None
@@ -225,12 +225,12 @@ class Fact:
 
     @property
     def is_reworded(self) -> bool:
-        """Return whether it is retired for its wording alone: `superseded_by` says the same in other words."""
+        """Return whether it is retired for its wording alone: `superseded_by` says the same."""
         return self.invalid_reason == REWORDED and self.superseded_by is not None
 
     @property
     def made_by(self) -> str:
-        """Return the name and hash of the prompt by which a language model worded it; empty for other facts."""
+        """Return the name and hash of the prompt by which a model worded it; empty for other facts."""
         return next((flag.removeprefix(MADE_BY) for flag in self.flags if flag.startswith(MADE_BY)), "")
 
     @property
@@ -353,8 +353,8 @@ def without_sources(
 ) -> tuple[Fact, list[Proof]]:
     """Return the fact and its proofs without the erased sources.
 
-    A fact whose first source is gone moves to its oldest remaining proof, without what it quoted. A fact without another
-    source stays where it is: `is_gone` still holds for it.
+    A fact whose first source is gone moves to its oldest remaining proof, without what it quoted. A fact
+    without another source stays where it is: `is_gone` still holds for it.
     """
     left = [proof for proof in proofs if not is_gone(proof)]
     lost = len(proofs) - len(left)

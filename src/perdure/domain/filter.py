@@ -227,11 +227,11 @@ def admits(where: Filter, fact: Fact) -> bool:
 
 
 def is_current(fact: Fact, where: Filter) -> bool:
-    """Return whether the fact held at `as_of.valid` (or, with `include_ended`, before) as far as was known at `as_of.known`.
+    """Return whether the fact held at `as_of.valid`, as far as was known at `as_of.known`.
 
-    A fact that another one ended stays believed for its own period; until that was recorded, its end was not known.
-    A retired fact is not believed from then on. Without `as_of`, everything stored is known, and the present is not before
-    the fact was recorded, since clocks are set back.
+    A fact that another one ended stays believed for its own period; until that was recorded, its end was not
+    known. A retired fact is not believed from then on. Without `as_of`, everything stored is known, and the
+    present is not before the fact was recorded, since clocks are set back.
     """
     valid_at, known_at = where.as_of.valid, where.as_of.known
     if valid_at is None:

@@ -15,7 +15,7 @@ MOST_SKIPPED = 1_000
 HINDSIGHT_FIELDS = "perdure."
 """Prefix of metadata in Hindsight's archives that has no field of its own there."""
 IMPORTED_DOCUMENT = "imported_document"
-"""Kind of the records that store the digest of an imported document, so that importing it again changes nothing."""
+"""Kind of the records with the digest of an imported document, by which it is recognised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Remembered text made safe to quote in a prompt: all of it visible, on one line, and unable to imitate the prompt's own marks.
+"""Remembered text made safe to quote in a prompt: visible, on one line, without the prompt's own marks.
 
 The store keeps every text verbatim; only what is sent to a model is changed here.
 """
@@ -12,7 +12,7 @@ NOTHING_VISIBLE = "(nothing visible)"
 """Replaces a text without visible characters."""
 _CONTROLS = {code: None for code in (*range(0x20), 0x7F) if not chr(code).isspace()}
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-"""Invisible categories: controls, formats (tags, bidi and zero-width ones too), surrogates, private use, unassigned."""
+"""Invisible categories: controls, formats, surrogates, private use, unassigned."""
 _FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
 """Letters and marks that are invisible."""
 _JOINERS, _PRESENTATION = "\u200c\u200d", "\ufe0e\ufe0f"
@@ -44,10 +44,10 @@ _CODE_FENCE = re.compile(r"(`|~)\1{2,}")
 
 
 def inert(text: str) -> str:
-    """Return the text on one line, without hidden characters and without anything that reads as a fence, a citation or another mark.
+    """Return the text on one line, without hidden characters, fences, citations and other marks.
 
-    Angle brackets and their lookalikes become ‹ ›, as do the brackets of `[1]` and `[INST]`. Other text stays as it is. The
-    function is idempotent.
+    Angle brackets and their lookalikes become ‹ ›, like those of `[1]` and `[INST]`. Other text stays
+    as it is. The function is idempotent.
     """
     seen = " ".join(visible(_WARNING.sub("!", text.translate(_BRACKETS))).split())
     seen = _ENTITIES.sub(lambda match: "‹" if match[1] else "›", seen)

@@ -25,10 +25,10 @@ SPEAKER = "speaker"
 HASH_KEY = "hash_key"
 """Kind and id of the record with the random key of the ids that a bank makes from content.
 
-Every erasure deletes it: the next retain makes another, and ids made before tell nothing of their content any more.
+Every erasure deletes it: the next retain makes another, so that older ids tell nothing of their content.
 """
 UNFINISHED_DOCUMENT = "unfinished_document"
-"""Kind of the records that name documents whose text is stored but whose facts a model could not extract yet."""
+"""Kind of the records of documents whose text is stored but whose facts are still to be extracted."""
 
 REFINED_DOCUMENT = "refined_document"
 """Kind of the records that list the chunks of a document whose turns a language model has reworded."""
@@ -226,7 +226,7 @@ class PassedOver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FellBack:
-    """Turns that were read without a language model, because asking one failed; their facts are the local extractor's."""
+    """Turns that the local extractor read, because asking a language model failed."""
 
     document_id: str
     chunk_ids: tuple[str, ...]

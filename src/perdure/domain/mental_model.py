@@ -248,7 +248,7 @@ class MentalModel(MentalModelChanges):
     refresh_skipped: str | None = None
     """Why the last refresh wrote nothing although it should have."""
     written_by: str = ""
-    """The version of the prompt and the language model that wrote the document; empty for one without a model."""
+    """The version of the prompt and the model that wrote the document; empty for one without a model."""
     refresh_failures: int = 0
     """Number of consecutive failures of the language model to refresh it."""
     structured_output: Mapping[str, object] | None = None
@@ -259,7 +259,7 @@ class MentalModel(MentalModelChanges):
 
     @property
     def tags_match(self) -> TagsMatch:
-        """Return how the tags are matched: strictly for a model with tags, unless the trigger says otherwise."""
+        """Return how tags are matched: by default strictly if the model has some."""
         default = TagsMatch.ALL_STRICT if self.tags else TagsMatch.ANY
         return self.trigger.tags_match or default
 

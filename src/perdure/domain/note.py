@@ -1,4 +1,4 @@
-"""Notes: what happened in a day, a week or a quarter, as Markdown whose every line names its facts. The format, written down once.
+"""Notes: what happened in a day, a week or a quarter, as Markdown whose every line names its facts.
 
     # 2026-11-16
 
@@ -12,7 +12,7 @@
 
     - Ann lives in Berlin. Until 2026-11-16, then: Lisbon <!-- 019a8f6e-... 019a8f6f-... -->
 
-Sections without lines are left out. A file that does not begin so is somebody's own and is never written over.
+Sections without lines are left out. A file that does not begin so is never written over.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Note:
 
 
 def _harmless(text: str) -> str:
-    """Return the text on one line, unable to open or close a comment, and inert for a model that reads the folder."""
+    """Return the text on one line, unable to open a comment or to steer a model that reads it."""
     return inert(text) or NOTHING_VISIBLE
 
 

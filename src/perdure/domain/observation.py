@@ -1,7 +1,7 @@
 """An observation: a profile of one entity or topic, composed of clauses that cite their facts.
 
-It is stored as a fact of type `observation` and a record of the same id with its clauses. It holds while all of its sources
-are unchanged: every reader asks `is_fresh`, so that a change takes effect at once.
+It is stored as a fact of type `observation` and a record of the same id with its clauses. It holds while all
+of its sources are unchanged: every reader asks `is_fresh`, so that a change takes effect at once.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ _PRINTED = (
 
 
 def fingerprint(fact: Fact) -> str:
-    """Return a digest of everything in a fact that an observation may depend on, except its ends, which a filter judges."""
+    """Return a digest of what an observation may depend on in a fact, except its ends."""
     values = [str(getattr(fact, name)) for name in _PRINTED] + sorted(fact.tags)
     return blake2b("\x1f".join(values).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 

@@ -1,7 +1,7 @@
 """An opinion: what the bank believes, with what confidence, and the evidence for it.
 
-Confidence is never stored. It is the fold of an append-only log of evidence in time order, with the formulas of Hindsight's
-CARA; what does not count at the moment asked for is left out of the fold.
+Confidence is never stored. It is the fold of an append-only log of evidence in time order, with the formulas
+of Hindsight's CARA; what does not count at the moment asked for is left out of the fold.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class OpinionEvidence:
 
 
 def supported(c: float, alpha: float) -> float:
-    """Return c + alpha (1 - c): supporting evidence closes a share of the distance to certainty (Hindsight, CARA)."""
+    """Return c + alpha (1 - c): support closes a share of the distance to certainty (Hindsight, CARA)."""
     return c + alpha * (1.0 - c)
 
 
@@ -102,7 +102,7 @@ def moved(c: float, label: EvidenceLabel, rates: ConfidenceRates) -> float:
 
 
 def beginning(evidence: Sequence[OpinionEvidence]) -> OpinionEvidence | None:
-    """Return the row that begins a belief: the first support that stands alone, else the first of two or more.
+    """Return the row that begins a belief: the first support that stands alone, or the first of two.
 
     None if the evidence makes no belief. More evidence never unmakes one. This rule is Perdure's own.
     """
@@ -114,7 +114,7 @@ def beginning(evidence: Sequence[OpinionEvidence]) -> OpinionEvidence | None:
 
 
 def fold(evidence: Sequence[OpinionEvidence], rates: ConfidenceRates) -> float | None:
-    """Return the confidence from evidence in time order: c0 of the row that begins the belief, moved by every other row.
+    """Return c0 of the row that begins the belief, moved by every other row of evidence in time order.
 
     Statements before the belief began count too. None if the evidence makes no belief.
     """
@@ -137,7 +137,7 @@ def confidence_curve(
 
 
 def toned(statement: str, confidence: float) -> str:
-    """Return the statement as confidently as it is believed: "X", "X, with reservations", "Unsure whether X"."""
+    """Return a statement as confidently as it is believed: "X, with reservations", "Unsure whether X"."""
     if confidence >= SURE_FROM:
         return statement
     bare = statement.rstrip(".")
@@ -164,7 +164,7 @@ class Opinion:
     evidence: tuple[OpinionEvidence, ...]
     """What counts, in time order."""
     left_out: tuple[OpinionEvidence, ...] = ()
-    """Rows that do not count at the moment: their facts were superseded, corrected, invalidated, or came later."""
+    """Rows that do not count at the moment: their facts were taken back, ended, or came later."""
     as_of: AsOf = field(default_factory=AsOf)
     rates: ConfidenceRates = field(default_factory=ConfidenceRates)
 

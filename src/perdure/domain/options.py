@@ -1,6 +1,6 @@
-"""Options of verbs, declared once: a frozen dataclass whose fields say type, default, description, bounds and surfaces.
+"""Options of verbs, declared once as fields of a frozen dataclass: type, default, bounds, surfaces.
 
-Signatures, command line, MCP schemas, REST bodies and the tables of the docs are derived from the declaration.
+Signatures, command line, MCP schemas, REST bodies and the tables of the docs are derived from it.
 """
 
 from __future__ import annotations
@@ -94,9 +94,9 @@ def option(
 ) -> Any:
     """Declare an option.
 
-    `also` are its other names; `on` the surfaces that have it; `flag` its spelling on the command line (`--hint`, or `-n`
-    beside the long one); `flat` its name where groups are flattened. `read` replaces the check of its type, and `accepts`
-    is then the type of what may be given.
+    `also` are its other names; `on` the surfaces that have it; `flag` its spelling on the command line
+    (`--hint`, or `-n` beside the long one); `flat` its name where groups are flattened. `read` replaces the
+    check of its type, and `accepts` is then the type of what may be given.
     """
     declared = {
         "description": description, "at_least": at_least, "at_most": at_most, "also": tuple(also.split()),
@@ -135,7 +135,7 @@ class Options:
 
     @classmethod
     def read(cls, values: Mapping[str, object], surface: Surface = Surface.PYTHON) -> Self:
-        """Return the options of these names; raise InvalidInput for the first one that is unknown or wrong."""
+        """Return the options of these names. Raise InvalidInput for the first unknown or wrong one."""
         given = given_options(cls, values, surface)
         try:
             return cls(**given)
@@ -169,7 +169,7 @@ class Options:
 
 
 def given_options(kind: type[Options], values: Mapping[str, object], surface: Surface) -> dict[str, Any]:
-    """Return the values by the names of their options, groups read; raise InvalidInput for an unknown name."""
+    """Return the values by the names of their options. Raise InvalidInput for an unknown name."""
     names = {name: one for one in options_of(kind, surface) for name in (one.name, *one.also)}
     given: dict[str, Any] = {}
     for name, value in values.items():
@@ -339,7 +339,7 @@ def read_count(value: object, name: str) -> int:
 
 
 def read_text(value: object, name: str) -> str:
-    """Return a text; raise InvalidInput for what cannot be stored as UTF-8: NUL characters and lone surrogates."""
+    """Return a text. Raise InvalidInput for NUL characters and lone surrogates, which are not stored."""
     if not isinstance(value, str):
         raise InvalidInput(name, "text", value)
     if "\x00" in value:

@@ -41,7 +41,7 @@ _SIGNS = (
     "ignor", "missacht", "vergiss", "vergesst", "olvid", "esque", "dimentica", "oubli", "игнорируй", "забудь", "忽略", "无视", "無視",
     "忘",
 )  # fmt: skip
-"""Every match contains one of these, and few other texts do: searching for them takes a tenth of the pattern's time."""
+"""Every match contains one of these; searching for them first takes a tenth of the time."""
 _AS_LETTERS = str.maketrans("İıſ\u212a", "iisk")
 """Characters that the pattern, which ignores case, matches as plain letters."""
 
@@ -61,7 +61,7 @@ def reads_like_instructions(text: str) -> bool:
 
 
 def looks_like_instructions(text: str) -> bool:
-    """Return whether the text reads like instructions once lookalike letters are replaced by what they resemble."""
+    """Return whether the text reads like instructions, also with lookalike letters replaced."""
     if reads_like_instructions(text):
         return True
     return not text.isascii() and reads_like_instructions(

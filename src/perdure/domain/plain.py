@@ -73,7 +73,7 @@ def to_record(kind: str, item: DataclassInstance, **own: Any) -> Record:
 
 
 def from_record(kind: type[T], record: Record, **own: object) -> T:
-    """Return the object of a record, with `own` fields that the body lacks. Raise `DamagedRow` if it is none."""
+    """Return the object of a record and of `own` fields. Raise `DamagedRow` if it is none."""
     stored = {name: getattr(record, name) for name in RECORD_FIELDS}
     try:
         return from_plain(kind, {**record.body, **stored, **own})

@@ -38,7 +38,7 @@ class Timeline:
     """(when, fact id)."""
 
     def told(self, citations: Mapping[str, int]) -> str:
-        """Return `Timeline of the move: 2024-01-01 [2], 2024-01-03 [1]` for facts with a citation; empty for fewer than two."""
+        """Return `Timeline of the move: 2024-01-01 [2], 2024-01-03 [1]`; empty for fewer than two."""
         cited = [f"{iso_day(when)} [{citations[step]}]" for when, step in self.steps if step in citations]
         return f"Timeline of {marked(self.topic)}: {', '.join(cited)}" if len(cited) > 1 else ""
 
@@ -53,7 +53,7 @@ class PromptFact:
     replaced_by: Fact | None = None
 
     def line(self, citations: Mapping[str, int], *, with_id: bool, with_details: bool) -> str:
-        """Return one line with the fact's citation; its replacement is cited if it is shown too, else quoted."""
+        """Return the fact's line; its replacement is cited if it is shown too, else quoted."""
         notes = self.notes
         by = self.replaced_by
         ended = ""
@@ -93,7 +93,7 @@ class PromptWriter:
     def fit(self, max_tokens: int) -> Prompt:
         """Return as many facts, best first, as the budget allows, then the notes that still fit.
 
-        The first fact over budget is shown without details if that fits, and ends the list. If nothing fits, the text is empty.
+        The first fact over budget ends the list, without details if these fit. If nothing fits, it is empty.
         """
         shown = self._estimate(max_tokens)
         while shown and not self._fits(self._lines(shown), max_tokens):
@@ -115,7 +115,7 @@ class PromptWriter:
         return Prompt(text=text, tokens=self.count_tokens(text), shown=shown)
 
     def _estimate(self, max_tokens: int) -> int:
-        """Return roughly how many facts fit by the sizes of their lines; the whole text is counted afterwards."""
+        """Estimate how many facts fit from the sizes of their lines."""
         frame = self.count_tokens(self._text([]))
         ends = accumulate(self.count_tokens(line) + 1 for line in self._lines(len(self.facts)))
         return sum(frame + end <= max_tokens for end in ends)

@@ -128,7 +128,7 @@ class Candidate:
     boosts: dict[str, float] = field(default_factory=dict)
     score: float = 0.0
     doubt: str | None = None
-    """Why it is doubtful: a fact that it rests on ended or was wrong. "" if it is not, None if not checked."""
+    """Why it is doubtful: what it rests on ended or was wrong. "" if it is not, None if not checked."""
     cut: str | None = None
     """Why it was left out; None if it was returned."""
 
@@ -190,7 +190,7 @@ class Recollection:
     citation: int
     tokens: int = 0
     relevance: float = 0.0
-    """Calibrated probability that it helps with the question (docs/evidence.md); of the first one, that it answers it."""
+    """Calibrated probability that it helps (docs/evidence.md); of the first one, that it answers."""
     evidence: Evidence = Evidence.WEAK
     """The level of the relevance."""
     candidate: Candidate | None = None
@@ -299,7 +299,7 @@ class RecallResult:
         return tuple(filter(None, (timeline.told(citations) for timeline in self.timelines)))
 
     def fit_prompt(self, max_tokens: int | None = None, *, with_ids: bool = False) -> Prompt:
-        """Return the text of `to_prompt` with its tokens and number of facts; `with_ids` adds the facts' ids."""
+        """Return the text of `to_prompt` with its size; `with_ids` adds the facts' ids."""
         budget = self.max_tokens if max_tokens is None else max_tokens
         if isinstance(budget, bool) or not isinstance(budget, int) or budget < 0:
             raise InvalidInput("max_tokens", "an integer of at least 0", budget)
@@ -317,14 +317,14 @@ class RecallResult:
         return writer.fit(budget)
 
     def to_prompt(self, max_tokens: int | None = None) -> str:
-        """Return the best recollections with citations and the level of evidence, fenced off as data, to put into a prompt.
+        """Return the best recollections, cited and fenced off as data, to put into a prompt.
 
-        It has at most `max_tokens` tokens in all, the recall's budget by default. Without recollections it is empty.
+        It has at most `max_tokens` tokens, the budget of the recall by default. Without recollections it is empty.
         """
         return self.fit_prompt(max_tokens).text
 
     def to_openai(self, role: str = "user", max_tokens: int | None = None) -> list[dict[str, str]]:
-        """Return the prompt as messages for OpenAI's API: `messages=[*result.to_openai(), *conversation]`; none if it is empty.
+        """Return the prompt as messages for OpenAI: `messages=[*result.to_openai(), *conversation]`.
 
         The role must not be one that a model obeys: remembered text is data.
         """

@@ -34,7 +34,7 @@ def cited_line(
     with_id: bool = False,
     with_details: bool = True,
 ) -> str:
-    """Return `[n] fact [date] (id; confidence; relation; validity; source) ⚠ note`. `ended` is a note in the prompt's own words."""
+    """Return `[n] fact [date] (id; confidence; relation; validity; source) ⚠ note`; `ended` is trusted."""
     notes = tuple(inert(note) for note in notes)
     notes = (ended, *notes) if ended else notes
     text = inert(render_statement(fact)) if inert(fact.text) else NOTHING_VISIBLE
@@ -46,7 +46,7 @@ def cited_line(
 
 
 def order_mark(fact: Fact, shown: str) -> str:
-    """Return the mark for a fact that was flagged as an instruction or whose shown text reads like one; else nothing."""
+    """Return the mark for a fact that is flagged as an instruction or whose text reads like one."""
     return ORDER_MARK if INSTRUCTION in fact.flags or looks_like_instructions(shown) else ""
 
 
@@ -65,7 +65,7 @@ def with_date(text: str, fact: Fact) -> str:
 
 
 def document_line(fact: Fact) -> str:
-    """Return a fact as a line of a document: what was said with speaker and date, other facts as worded, with their time."""
+    """Return a fact as a line of a document: as said, or as worded with its time."""
     return render_statement(fact) if is_verbatim(fact) else with_date(one_line(fact.text), fact)
 
 

@@ -22,8 +22,8 @@ def is_verbatim(fact: Fact) -> bool:
 def render_statement(fact: Fact) -> str:
     """Return a fact as readers see it: when, who, the words, and the dates that they mean in brackets.
 
-    `2026-05-03 Ann: "Jonas and I broke up on Sunday." [Sunday = 2026-05-03]`. A fact without a speaker, or worded by a
-    caller or a language model, keeps its text.
+    `2026-05-03 Ann: "Jonas and I broke up on Sunday." [Sunday = 2026-05-03]`. A fact without a speaker, or
+    worded by a caller or a language model, keeps its text.
     """
     said = iso_day(fact.mentioned_at)
     text = one_line(fact.text)
@@ -52,7 +52,7 @@ def spell_dates(fact: Fact) -> str:
 
 
 def occurrence(fact: Fact) -> str:
-    """Return when a fact surely happened: 2026-04-16, 2026-04-16 19:25, 2026-04-01 to 2026-04-30, or until 2026-04-30; nothing when undated."""
+    """Return when it surely happened: 2026-04-16 (19:25), 2026-04-01 to 2026-04-30, until 2026-04-30."""
     if fact.has_unsure_date:
         return ""
     start, end = fact.occurred_start, fact.occurred_end

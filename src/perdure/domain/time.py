@@ -20,7 +20,7 @@ def aware(value: datetime) -> datetime:
 
 
 def parse_instant(value: object, field: str) -> datetime | None:
-    """Return an aware datetime from a datetime, a date (its first moment), ISO 8601 text or None; errors name `field`."""
+    """Return an aware datetime from a datetime, a date (its first moment), ISO 8601 text or None."""
     if value is None:
         return None
     if isinstance(value, datetime):
@@ -46,7 +46,7 @@ def parse_utc(value: object, field: str) -> datetime | None:
 
 
 def parse_end(value: object, field: str) -> datetime | None:
-    """Return the end of a span whose last day is included where it is a date without a time; None where nothing is later."""
+    """Return the end of a span. A date without a time includes its day; None if nothing is later."""
     moment = parse_instant(value, field)
     is_day = isinstance(value, str) and len(value.strip()) == len("2025-01-31")
     if moment is None or not (is_day or (isinstance(value, date) and not isinstance(value, datetime))):
@@ -116,7 +116,7 @@ class AsOf:
 
 
 def parse_span(since: object, until: object, names: tuple[str, str] = ("since", "until")) -> Window | None:
-    """Return the window from `since` to just before `until`, either of which may be open; a last day is included."""
+    """Return the window from `since` to before `until`, which may be open; a last day is included."""
     start, end = parse_instant(since, names[0]), parse_end(until, names[1])
     if start is not None and end is not None and start > end:
         raise InvalidInput(names[0], f"a date not after {names[1]} ({until})", since)

@@ -101,7 +101,7 @@ class Webhook(WebhookChanges):
 
 
 def check_url(url: object) -> str:
-    """Return the address; raise `InvalidInput` unless it is http or https, with a host and without credentials."""
+    """Return the address. Raise `InvalidInput` unless it is http or https, without credentials."""
     wrong = InvalidInput("url", "an http or https address with a host and without credentials")
     if not isinstance(url, str) or not url or len(url) > MAX_URL or _UNPRINTABLE.search(url) or " " in url:
         raise wrong

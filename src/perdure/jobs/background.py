@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from perdure.jobs.refine_job import RefineJob
 
 AUTO_CONSOLIDATION = 30.0
-"""Seconds after the last retain, if a bank's own setting asks for consolidation and the memory's sets no time."""
+"""Seconds after the last retain, if only the bank's own setting asks for consolidation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Background:
     def __init__(
         self, components: ReflectComponents, rules: BackgroundRules, local: Extractor | None = None
     ) -> None:
-        """Prepare the jobs; `local` is the extractor that refinement compares with, if a language model is set."""
+        """Prepare the jobs; `local` is what refinement compares with, if a language model is set."""
         self._components, self._rules = components, rules
         self._store = store = components.store
         self.sender = HttpSender(allow_private=rules.webhook_allow_private)
@@ -110,7 +110,7 @@ class Background:
         return self.jobs.submit(request.bank, plan, operation_id)
 
     def reprocess(self, bank: str, document_id: str) -> Operation:
-        """Submit reading a document anew, unless it waits already. Raise `NotFound` if there is no such document."""
+        """Submit extracting a document anew, unless it waits already. Raise `NotFound` without one."""
         with self._store.reading(bank) as reading:
             document_items(reading, document_id)
         plan = self._reprocess_job.plan({"items": [{"document_id": document_id}]})
@@ -125,16 +125,16 @@ class Background:
         )
 
     def consolidate(self, bank: str, scopes: Sequence[Scope] | None = None) -> Operation:
-        """Submit a consolidation of what is new, or return the one that is under way; or one of some scopes."""
+        """Submit a consolidation (of some scopes), or return the one that is under way."""
         unfinished = self._unfinished(bank, CONSOLIDATION) if scopes is None else None
         return unfinished or self.jobs.submit(bank, self._consolidate_job.plan(scopes))
 
     def refresh(
         self, bank: str, model_id: str, mode: RefreshMode | None = None, not_before: datetime | None = None
     ) -> Operation:
-        """Queue a refresh of a mental model, or return the one that waits already; with `not_before` it is parked until then.
+        """Queue a refresh of a mental model, or return the one that waits; park it until `not_before`.
 
-        A parked refresh includes later changes; one without `not_before` releases it. A running refresh is not reused.
+        A parked refresh includes later changes; a call without `not_before` releases it.
         """
         plan = self._refresh_job.plan(
             {"mental_model_id": model_id, "mode": None if mode is None else mode.value}
@@ -197,7 +197,7 @@ class Background:
         return None
 
     def _consolidate_soon(self, bank: str) -> None:
-        """Schedule consolidation some time after the last change, if the bank's or the memory's setting asks for it."""
+        """Schedule consolidation after the last change, if the bank's or the memory's setting asks for it."""
         banks = self._store.banks([bank])
         own = banks[0].settings.get("enable_auto_consolidation") if banks else False
         after = self._rules.consolidate_after

@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 class Debouncer:
-    """Calls an action for a bank `delay` seconds after its last touch, on a thread that starts when first needed.
+    """Calls an action for a bank `delay` seconds after its last touch, on a thread of its own.
 
     Touches are lost when the process ends.
     """

@@ -39,7 +39,7 @@ class Step:
     check: Callable[[Step, Records], object] | None = field(default=None, repr=False)
     committed: bool = False
     unfinished: bool = False
-    """Set by the kind before it commits if the step has more to do: it is repeated in the bank's next turn."""
+    """Set by the kind before it commits if the step has more to do, in the bank's next turn."""
 
     def commit(self, tx: Records, result: Mapping[str, object]) -> None:
         """Record in the transaction of the step that it is done. Raise if it must not be done (any more).
@@ -64,8 +64,9 @@ class JobKind(Protocol):
     def run_step(self, step: Step) -> Mapping[str, object]:
         """Do the step, calling `step.commit` in the transaction that writes; return the result to merge.
 
-        A step that writes nothing to its bank need not commit: it is committed afterwards, and may run twice if the process dies in
-        between. `Busy`, `StoreLocked` and `StoreUnreachable` mean "later", any other error ends the operation as failed.
+        A step that writes nothing to its bank need not commit: it is committed afterwards, and may run twice
+        if the process dies in between. `Busy`, `StoreLocked` and `StoreUnreachable` mean "later", any other
+        error ends the operation as failed.
         """
 
 

@@ -1,4 +1,4 @@
-"""Maintenance of the store in the background: clearing traces of erased content, and building search tables."""
+"""Maintenance in the background: clearing traces of erased content, building search tables."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from perdure.ports.store import Store, Traces
 CLEAR_TRACES = "clear_traces"
 """Name of the kind and id of its only operation, which concerns the whole store.
 
-It belongs to no bank, so that it neither revives an erased bank nor waits for one. Its lease is a shared record, which
-cannot be taken atomically: two processes may both clear, which is harmless.
+It belongs to no bank, so that it neither revives an erased bank nor waits for one. Its lease is a shared
+record, which cannot be taken atomically: two processes may both clear, which is harmless.
 """
 SEARCH_TABLES = "search_tables"
 """Name of the kind and id of its only operation in a bank."""
@@ -33,7 +33,7 @@ def clear_traces_job(store: Store) -> SingleStepJob:
 
 
 def search_tables_job(store: Store) -> SingleStepJob:
-    """Return the job that fills or empties the search tables of a bank that is too large for memory, or no longer is."""
+    """Return the job that fills or empties the search tables of a bank, as its size demands."""
 
     def run(step: Step) -> Mapping[str, object]:
         share = 0.0

@@ -1,4 +1,4 @@
-"""The outbox of webhooks: deliveries are written in the transaction of what they report, and sent afterwards with retries.
+"""The outbox of webhooks: deliveries are written with what they report, and sent afterwards.
 
 They are sent on separate threads: an address that does not answer must not delay other work.
 """
@@ -102,7 +102,7 @@ class Outbox:
         self._rota.offer(self._store.banks_with_records(DUE))
 
     def close(self) -> None:
-        """Abort running attempts, which then do not count; the next opening continues with them and the rest."""
+        """Abort running attempts, which then do not count; the next opening continues."""
         self._closing = True
         self._sender.close()
         self._rota.close(CLOSING_SECONDS)

@@ -32,7 +32,7 @@ ERROR_ERASED = "failed; the message went with an erased document"
 _PLACE_FIELDS = ("digest", "steps", "next_step", "partial")
 
 Body = Mapping[str, object]
-"""A step's input as a JSON object. Texts of documents are in its list `items`, each with its `document_id`."""
+"""A step's input. Texts of documents are in its list `items`, each with its `document_id`."""
 T = TypeVar("T")
 
 
@@ -192,7 +192,7 @@ def leased_to_other(rows: ReadRecords, owner: str, now: datetime, length: timede
 
 
 def take_lease(rows: Records, bank: str, owner: str, now: datetime, length: timedelta) -> bool:
-    """Give the owner the bank's lease for at least half of its length; return False if another process has it."""
+    """Give the owner the lease for at least half its length. Return False if another process has it."""
     if leased_to_other(rows, owner, now, length):
         return False
     leases = rows.records(LEASE, [LEASE])
@@ -223,7 +223,7 @@ def _expires_at(lease: Record) -> datetime:
 
 
 def scrub(tx: Records, document_ids: Collection[str]) -> bool:
-    """Remove erased documents from the bank's background work: their ids, and what was still to be stored of them.
+    """Remove the ids and texts of erased documents from the bank's background work.
 
     A step that is under way meanwhile is rolled back and repeated without them. Return whether there was any.
     """
@@ -248,7 +248,7 @@ def scrub(tx: Records, document_ids: Collection[str]) -> bool:
 
 
 def _scrub_steps(tx: Records, ids: Sequence[str], erased: frozenset[str]) -> bool:
-    """Remove the items of erased documents from steps; their count stays, so that the operation's total is reached."""
+    """Remove the items of erased documents from steps; their count stays."""
     touched = False
     for batch in batches(ids, STEPS_AT_ONCE):
         changed: list[Record] = []

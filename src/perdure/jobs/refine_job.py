@@ -1,4 +1,4 @@
-"""Refinement in the background: a language model rewords stored turns, a batch of chunks per step and transaction."""
+"""Refinement in the background: a language model rewords stored turns, a batch per transaction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from perdure.retain.rewrite import (
 
 REFINE = "refine"
 STEP_CHARACTERS = 18_000
-"""Characters of turns per step, and at most per call: about 4,500 tokens, whose answer fits in `REPLY_TOKENS`."""
+"""Characters of turns per step and call: about 4,500 tokens, whose answer fits in `REPLY_TOKENS`."""
 REPLY_TOKENS = 8_192
 
 
@@ -60,7 +60,7 @@ class RefineJob:
         )
 
     def run_step(self, step: Step) -> Mapping[str, object]:
-        """Reword a batch; turns on which the model fails keep their facts, and the next refinement retries them.
+        """Reword a batch; turns on which the model fails are retried by the next refinement.
 
         If it fails on all of them, the operation fails, and a retry continues here.
         """

@@ -75,8 +75,8 @@ def _items(document: Document, chunk: Chunk, facts: list[Fact]) -> Iterator[Item
 def reprocess_document(components: RetainComponents, bank: str, document_id: str) -> RetainResult:
     """Extract a document's facts again: those that are found again stay, the others are retired.
 
-    The document is marked as unfinished, which makes retain read it from its beginning. After a crash, the next retain of the
-    document does the same.
+    The document is marked as unfinished, which makes retain read it from its beginning. After a crash, the
+    next retain of the document does the same.
     """
     with components.store.reading(bank) as reading:
         items = document_items(reading, document_id)

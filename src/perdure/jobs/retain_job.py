@@ -65,7 +65,7 @@ class RetainJob:
 
 
 def _told(receipt: CommitReceipt) -> dict[str, object]:
-    """Return the result of a step, with the number of turns that were read without the language model and the last reason."""
+    """Return the result of a step, with the turns that were read without the language model."""
     told: dict[str, object] = {"facts": len(receipt.inserted)}
     if receipt.fell_back:
         told["fell_back_turns"] = sum(one.turns for one in receipt.fell_back)
@@ -74,7 +74,7 @@ def _told(receipt: CommitReceipt) -> dict[str, object]:
 
 
 def plan_steps(request: RetainRequest, now: datetime, key: str) -> Iterator[PlannedStep]:
-    """Yield steps of items, document by document; every item gets the document and the time that it would have now.
+    """Yield steps of items; every item gets the document and the time that it would have now.
 
     A document that began in an earlier step is appended to.
     """

@@ -20,7 +20,7 @@ class Turn(Enum):
 
 
 class Rota:
-    """Calls `take_turn` for each offered bank, never twice at once for one bank. Its threads start when needed.
+    """Calls `take_turn` for each offered bank, never twice at once for one bank.
 
     A turn that returns a number is repeated after that many seconds.
     """

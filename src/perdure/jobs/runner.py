@@ -1,8 +1,8 @@
 """The runner of all background work.
 
-An operation is a list of steps. Each step is done and recorded in one transaction, so a step that a crash interrupted is done
-again as if it had never begun, and none is done twice. Per bank one process at a time does the steps: the one with the bank's
-lease, which a step checks in the transaction that it commits.
+An operation is a list of steps. Each step is done and recorded in one transaction, so a step that a crash
+interrupted is done again as if it had never begun, and none is done twice. Per bank one process at a time
+does the steps: the one with the bank's lease, which a step checks in the transaction that it commits.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class StepRevoked(Exception):
 class JobRunner:
     """Submits operations and carries them out on threads that start when first needed.
 
-    Banks take turns with one step each; within a bank the order is that of submission. Work without a bank (bank "") is in shared
-    records. Every method is thread-safe.
+    Banks take turns with one step each; within a bank the order is that of submission. Work without a bank
+    (bank "") is in shared records. Every method is thread-safe.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class JobRunner:
         self._owner = uuid4().hex
         self._rota = Rota(self._take_turn, threads=threads, look_again=look_again)
         self._queues: dict[str, deque[str]] = {}
-        """Bank -> operations read from its queue. This and what follows: touched for a bank only during its turn."""
+        """Bank -> operations of its queue. This and what follows: touched only during the bank's turn."""
         self._running: dict[str, Step] = {}
         self._leased: set[str] = set()
         self._work = Work()
@@ -111,9 +111,10 @@ class JobRunner:
     ) -> Operation:
         """Store the work durably, so that it is carried out even after a crash.
 
-        The same id with the same content is the same operation, with other content a `Conflict`. With `again` an ended operation of
-        that id is done anew. With `reuse` a waiting operation of equal work is returned instead of a second one. `not_before` parks
-        the work until then; equal work submitted meanwhile with `reuse` folds into it, and without `not_before` releases it.
+        The same id with the same content is the same operation, with other content a `Conflict`. With `again`
+        an ended operation of that id is done anew. With `reuse` a waiting operation of equal work is returned
+        instead of a second one. `not_before` parks the work until then; equal work submitted meanwhile with
+        `reuse` folds into it, and without `not_before` releases it.
         """
         now = self._submission_time()
         operation = Operation(
@@ -316,7 +317,7 @@ class JobRunner:
         return Turn.MORE
 
     def _next_step(self, bank: str) -> Step | Turn | float:
-        """Return the first step of the bank's queue if its lease can be taken, or the seconds to wait if all work is parked."""
+        """Return the first step of the bank's queue, or the seconds to wait if all work is parked."""
         with self._rows(bank) as rows:
             if leased_to_other(rows, self._owner, self._clock(), self._lease):
                 return Turn.LATER
@@ -347,7 +348,7 @@ class JobRunner:
         return Turn.IDLE
 
     def _first_step(self, tx: Records, bank: str, operation_id: str) -> Step | datetime | None:
-        """Return the first unfinished step of an operation; None if there is none, or its kind is unknown in this process.
+        """Return the first unfinished step of an operation; None if there is none for this process.
 
         For a parked operation, return the moment at which it may begin.
         """
@@ -379,7 +380,7 @@ class JobRunner:
     # Steps
 
     def _check_step(self, tx: Records, step: Step) -> StoredOperation:
-        """Return the step's operation; raise `StepRevoked` unless the step still belongs to this process and is unchanged."""
+        """Return the step's operation. Raise `StepRevoked` if it belongs to another process or changed."""
         stored = find_operation(tx, step.operation_id)
         planned = find_step(tx, step.id)
         if stored is None or planned is None or planned.body != step.body or not has_lease(tx, self._owner):

@@ -1,4 +1,4 @@
-"""Sending an event over HTTP. The host is resolved once, private addresses are refused, and the checked address is used."""
+"""Sending an event over HTTP, to the address that was checked and to no private one."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def look_up(host: str, port: int) -> list[str]:
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address belongs to the internet: not this machine, its network, a carrier's, or a reserved one.
+    """Return whether an address belongs to the internet: not to this machine or a private network.
 
     An IPv6 address that represents an IPv4 one (mapped, 6to4, Teredo, NAT64) is judged by that too.
     """
@@ -66,7 +66,7 @@ def is_public(address: Address) -> bool:
 
 
 def pinned_address(url: str, *, allow_private: bool, resolve: Resolve = look_up) -> str:
-    """Return the address to connect to; raise `AddressRefused` if one of the host's is not public, `OSError` if it has none."""
+    """Return the address to connect to. Raise `AddressRefused` if one of the host's is not public."""
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     addresses = resolve(parts.hostname or "", port)
@@ -102,7 +102,7 @@ class HttpSender:
             connection.abort()
 
     def check(self, url: str) -> None:
-        """Raise `AddressRefused` if the host is known and private; one that cannot be resolved now is checked again when sending."""
+        """Raise `AddressRefused` if the host is known to be private; `send` checks again."""
         with suppress(OSError):
             pinned_address(url, allow_private=self._allow_private, resolve=self._resolve)
 

@@ -27,7 +27,7 @@ class AuditLog:
 
     @local("the server keeps its audit log itself")
     def record(self, entry: AuditEntry) -> bool:
-        """Keep an entry if its bank exists and its setting `audit_log_enabled` is on. Return whether it was kept."""
+        """Keep an entry if its bank has the setting `audit_log_enabled`. Return whether it was kept."""
         if not any(bank.settings.get(ENABLED) is True for bank in self._store.banks([entry.bank])):
             return False
         number = next(self._count)
@@ -50,7 +50,7 @@ class AuditLog:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> list[AuditEntry]:
-        """Return what was done with the bank over the servers, newest first; `since` is included, `until` is not."""
+        """Return what was done with the bank over servers, newest first, from `since` to before `until`."""
         if transport is not None and transport not in set(Transport):
             raise InvalidInput("transport", "one of " + ", ".join(Transport), transport)
         with self._store.reading(check_bank_id(bank)) as reading:

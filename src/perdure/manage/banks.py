@@ -95,7 +95,7 @@ class Banks:
 
     @verb(READ)
     def erased_at(self, bank: str) -> datetime | None:
-        """Return when something was last erased from the bank. Files made from it before should be deleted."""
+        """Return when something was last erased. Files made before should be deleted."""
         with self._store.reading(check_bank_id(bank)) as reading:
             records = reading.records(LAST_ERASURE)
         return records[0].updated_at if records else None
@@ -112,7 +112,7 @@ class Banks:
     ) -> int:
         """Copy a bank under a new id and return the number of facts copied.
 
-        The configuration contains directives and webhooks; the history contains the audit log and the calls of language models.
+        Configuration: directives and webhooks. History: the audit log and the calls of language models.
         """
         return clone_bank(
             self._store, check_bank_id(bank), check_bank_id(target), self._clock(),
@@ -121,7 +121,7 @@ class Banks:
 
     @verb(ADMIN)
     def reembed(self, bank: str) -> int:
-        """Re-embed the bank with the configured embedder while it stays in use. Return the number of facts."""
+        """Re-embed the bank with the configured embedder. Return the number of facts."""
         return reembed(self._components, check_bank_id(bank))
 
     @verb(ADMIN, "read")
@@ -142,7 +142,7 @@ class Banks:
 
     @local("use banks.export, or `perdure export` on the server's machine")
     def export_lines(self, bank: str, format: str = "jsonl") -> Iterator[str]:  # noqa: A002
-        """Yield the bank as lines for other programs: `jsonl` (a fact a line), `dot`, `graphml`, or `perdure`."""
+        """Yield the bank as lines for programs: `jsonl` (a fact a line), `dot`, `graphml`, or `perdure`."""
         self.get(bank)
         return export_lines(BankContent(self._store, bank, self._clock()), format)
 
@@ -157,8 +157,8 @@ class Banks:
     ) -> ExportReport:
         """Write the bank to a file or folder, whole or not at all. `force` replaces what is there.
 
-        Besides the formats of `export_lines` there are `markdown` (a vault with a page per entity) and `hindsight` (its
-        transfer archive).
+        Besides the formats of `export_lines` there are `markdown` (a vault with a page per entity) and
+        `hindsight` (its transfer archive).
         """
         self.get(bank)
         content = BankContent(self._store, bank, self._clock())
@@ -180,9 +180,9 @@ class Banks:
     ) -> ImportReport:
         """Import what another program stores: chats, notes, transcripts, mails, the facts of another memory.
 
-        `source` names the kind of source, which is detected by default. `user` is the name of "user" in chats; `split`
-        creates a bank per user, project or group of the source; `key` opens a server. Importing again changes only what
-        has changed in the source.
+        `source` names the kind of source, which is detected by default. `user` is the name of "user" in
+        chats; `split` creates a bank per user, project or group of the source; `key` opens a server.
+        Importing again changes only what has changed in the source.
         """
         check_tags(tags)
         options = ImportOptions(user=read_user(user), tags=frozenset(tags), split=split, dry_run=dry_run)

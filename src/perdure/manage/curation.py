@@ -27,8 +27,9 @@ from perdure.text.names import normal_name
 _TEXTS = ("text", "context", "original_text")
 _FIXED = frozenset(
     """
-    id bank document_id chunk_id ordinal source_text listener asked dates recorded_at end_recorded_at superseded_by
-    invalidated_at invalid_reason entities entity_ids recall_count last_recalled_at recall_times proof_count source_fact_ids
+    id bank document_id chunk_id ordinal source_text listener asked dates entities entity_ids proof_count
+    recorded_at end_recorded_at superseded_by invalidated_at invalid_reason source_fact_ids
+    recall_count last_recalled_at recall_times
     """.split()
 )
 _FIELD_TYPES = get_type_hints(Fact)
@@ -51,7 +52,7 @@ def update_fact(components: RetainComponents, bank: str, fact_id: str, changes: 
 
 
 def invalidate_fact(components: RetainComponents, bank: str, fact_id: str, reason: str | None = None) -> Fact:
-    """Declare a fact wrong: retire it now, unless it was before, with the reason. What it had superseded opens again."""
+    """Declare a fact wrong and retire it. What it had superseded opens again."""
     if reason is not None:
         check_text("reason", reason)
     now = components.clock()
@@ -101,10 +102,10 @@ def _change(tx: Transaction, fact: Fact, changed: Fact) -> Fact:
 
 
 def _following(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what follows from a new text for fields that were read from the old one, unless they are given too.
+    """Return what follows from a new text for fields that were read from the old one.
 
-    A value that other words replaced becomes these; one that the text no longer has goes with its relation. Entities that only
-    the old text names are removed.
+    A value that other words replaced becomes these; one that the text no longer has goes with its relation.
+    Entities that only the old text names are removed.
     """
     text = values["text"]
     changed: dict[str, Any] = {}
@@ -129,7 +130,7 @@ def _names(text: str, name: str) -> bool:
 
 
 def _in_place_of(value: str, old: str, new: str) -> str:
-    """Return the words of a new text at the place of the value in the old one; empty if more than that changed."""
+    """Return the words that replaced a value in a new text; empty if more than that changed."""
     before, same, behind = old.partition(value)
     fits = bool(same) and new.startswith(before) and new.endswith(behind)
     return new[len(before) : len(new) - len(behind)].strip() if fits else ""

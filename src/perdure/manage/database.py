@@ -36,8 +36,8 @@ def write_backup(
 ) -> Backup:
     """Write a copy to the file, whole or not at all, and check it.
 
-    With `keep`, the name gets the moment before its suffix, and only that many of the newest backups stay. None is removed while
-    the new one shows damage, since an older one may be the last that is sound.
+    With `keep`, the name gets the moment before its suffix, and only that many of the newest backups stay.
+    None is removed while the new one shows damage, since an older one may be the last that is sound.
     """
     if keep is not None and (isinstance(keep, bool) or not isinstance(keep, int) or keep < 1):
         raise InvalidInput("keep", "a number from 1 on", keep)
@@ -90,9 +90,9 @@ class Database:
 
     @verb(ADMIN, bank=BankIn.ALL)
     def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
-        """Check everything stored against its checksums and counterparts; `quick` checks only the structure of the files.
+        """Check everything stored; `quick` checks only the structure of the files.
 
-        `repair` restores what can be restored without losing anything; `drop` deletes damaged rows that cannot be repaired.
+        `repair` restores what can be restored without loss; `drop` deletes rows that cannot be repaired.
         """
         return self._store.verify(quick=quick, repair=repair, drop=drop)
 

@@ -14,7 +14,7 @@ from perdure.ports.store import FactsWhere, Reading
 
 
 def document_history(reading: Reading, document_id: str) -> list[DocumentEvent]:
-    """Return every retain that added or removed facts, every invalidation and every change of observations; newest first."""
+    """Return retains, invalidations and changes of observations, newest first."""
     if not reading.documents([document_id]):
         raise NotFound("document", document_id)
     facts = [
@@ -33,7 +33,7 @@ def document_history(reading: Reading, document_id: str) -> list[DocumentEvent]:
 
 
 def _retains(document_id: str, facts: Sequence[Fact]) -> Iterator[DocumentEvent]:
-    """Yield the retains of a document: all facts of one have the same moment, which also retires what is gone from the document."""
+    """Yield the retains of a document: all facts of one have the same moment."""
     own = {fact.id for fact in facts}
     added: dict[datetime, int] = defaultdict(int)
     removed: dict[datetime, int] = defaultdict(int)

@@ -39,18 +39,18 @@ class Documents:
 
     @verb(READ)
     def history(self, bank: str, document_id: str) -> list[DocumentEvent]:
-        """Return what happened to a document, newest first, as its facts tell it. Nothing is left of what was erased."""
+        """Return what happened to a document, newest first, without what was erased."""
         with self._store.reading(check_bank_id(bank)) as reading:
             return document_history(reading, document_id)
 
     @verb(WRITE)
     def reprocess(self, bank: str, document_id: str) -> Operation:
-        """Read a stored document anew in the background: facts extracted again stay, the others are retired."""
+        """Extract a stored document anew in the background; facts not found again are retired."""
         return self._background.reprocess(check_bank_id(bank), document_id)
 
     @verb(WRITE)
     def refine(self, bank: str) -> Operation:
-        """Reword in the background, with a language model, the facts that rules extracted and no model has worded yet.
+        """Reword in the background, with a language model, the facts that no model has worded yet.
 
         Return the run that is under way, if there is one. Raise `InvalidInput` if no model is set.
         """

@@ -45,7 +45,7 @@ class Entities:
 
     @verb(WRITE)
     def split(self, bank: str, entity_id: str, name: str, fact_ids: Sequence[str] = ()) -> Entity:
-        """Move the mentions of an entity in these facts to a new entity; without facts, those that use its name."""
+        """Move mentions of an entity to a new one: in these facts, or in those that use the name."""
         check_text("name", name)
         new_id = digest(bank, "entity", name, entity_id, self._components.clock().isoformat())
         with self._store.transaction(check_bank_id(bank)) as tx:
@@ -55,7 +55,7 @@ class Entities:
 
     @verb(WRITE)
     def unlink(self, bank: str, entity_id: str) -> Forgotten:
-        """Delete an entity and its observations; the facts that mention it stay as they are. `forget` erases them too."""
+        """Delete an entity and its observations, but none of the facts that mention it."""
         return self._unlink(check_bank_id(bank), entity_id)
 
     @verb(READ)
@@ -70,9 +70,9 @@ class Entities:
         offset: int = 0,
         limit: int | None = None,
     ) -> list[Entity]:
-        """Return the entities of a bank, most mentioned first: all, those of `ids`, or those of a name or alias in any case.
+        """Return the entities of a bank, most mentioned first: all, or those of `ids` or of a name.
 
-        `text` (in a name or alias) and `types` narrow them down; at most `limit` are returned, from `offset` on.
+        `text` (in a name or alias) and `types` narrow them down; `limit` counts from `offset` on.
         """
         if ids is not None and name is not None:
             raise InvalidInput("entities", "ids or a name, not both")
@@ -132,7 +132,7 @@ def split_one(
 ) -> EntityEdit:
     """Move a name (and `aliases`) of an entity to a new one, with the facts that belong to it.
 
-    These are the facts in `fact_ids` or, if none are listed, those whose text contains one of the names and not the entity's own.
+    These are the facts in `fact_ids` or, without any, those whose text has one of the names alone.
     """
     if not normal_name(name) or new_id == entity.id:
         raise InvalidInput("name", "a name and an id for the new entity", name)

@@ -36,8 +36,8 @@ from perdure.reflect.observations.write import SUBJECT_RECORD
 from perdure.reflect.opinions.erasure import opinions_resting_on
 
 NAMING = (
-    SPEAKER, OPINION, EVIDENCE, QUESTION_RECORD, NOTE_RECORD, MENTAL_MODEL, MODEL_HISTORY, DIRECTIVE, DIRECTIVE_HISTORY,
-    LLM_CALL, KNOWLEDGE_NODE, OBSERVATION_RECORD, SUBJECT_RECORD, WORK_RECORD, BATCH_RECORD, JOB,
+    SPEAKER, OPINION, EVIDENCE, QUESTION_RECORD, NOTE_RECORD, MENTAL_MODEL, MODEL_HISTORY, DIRECTIVE,
+    DIRECTIVE_HISTORY, LLM_CALL, KNOWLEDGE_NODE, OBSERVATION_RECORD, SUBJECT_RECORD, WORK_RECORD, BATCH_RECORD, JOB,
 )  # fmt: skip
 """Kinds of the records that may name an entity in their texts."""
 log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ class Erasure:
         return forgotten
 
     def _embed_again(self, bank: str, fact_ids: Sequence[str]) -> None:
-        """Embed facts whose vectors were made from erased words too; without a model they stay without vectors."""
+        """Embed facts whose vectors quoted erased words; without a model they stay without vectors."""
         try:
             embed_facts(self._components.retain, bank, fact_ids)
         except ModelError as error:

@@ -115,7 +115,7 @@ class Facts:
 
     @verb(WRITE)
     def set_entities(self, bank: str, fact_id: str, names: Sequence[str], *, resolve: bool = True) -> Fact:
-        """Replace the entities of a fact. Without `resolve`, a name means only the entity of exactly that name."""
+        """Replace the entities of a fact. Without `resolve`, a name means exactly that name."""
         return set_fact_entities(self._components, check_bank_id(bank), fact_id, names, resolve)
 
     @verb(READ)

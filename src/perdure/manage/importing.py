@@ -104,10 +104,10 @@ def import_documents(
     progress: Callable[[ImportProgress], None] | None = None,
     retained: Callable[[RetainResult], object] = lambda _: None,
 ) -> ImportReport:
-    """Import a source. All of it is read before the first document is written, so that a bad file changes nothing.
+    """Import a source. All of it is read before the first write, so that a bad file changes nothing.
 
-    Documents are written in batches, each whole or not at all. One whose digest is stored is skipped, so that a second run changes
-    nothing and an interrupted one continues. A document that is gone from the source stays.
+    Each batch is written whole or not at all. A document whose digest is stored is skipped, so that a second
+    run changes nothing and an interrupted one continues. A document that is gone from the source stays.
     """
     check_bank_id(bank)
     tally = _Tally()

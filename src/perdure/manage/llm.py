@@ -24,7 +24,7 @@ class LanguageModels:
 
     @verb(ADMIN, "read", bank=BankIn.OPTIONAL)
     def costs(self, bank: str | None = None, since: date | None = None) -> list[LlmCost]:
-        """Return the cost of calls by day, bank, operation and model, oldest day first; from a day on (UTC) with `since`."""
+        """Return the cost of calls by day (from `since` on, UTC), bank, operation and model."""
         if isinstance(since, datetime):
             since = since.astimezone(UTC).date()
         from perdure.llm.ledger import read_costs
@@ -44,7 +44,7 @@ class LanguageModels:
 
     @verb(WRITE)
     def health(self, bank: str) -> list[LlmHealth]:
-        """Return whether the models of retain, consolidation and reflect answer. Each is asked for one word."""
+        """Return whether the models of retain, consolidation and reflect answer one word."""
         from perdure.domain.llm_call import LlmOperation
         from perdure.llm.health import LlmHealth, LlmStatus, check_health
 

@@ -49,7 +49,7 @@ class StoredRecords:
 
     @verb(READ, needs_admin=_names_own_kind)
     def list(self, kind: str, *, bank: str = "", ids: Sequence[str] | None = None) -> list[Record]:
-        """Return the records of a kind, oldest first: those of a bank, or without one those that belong to no bank."""
+        """Return the records of a kind, oldest first; without a bank those that belong to none."""
         if not bank:
             return self._store.shared_records(kind, ids)
         with self._store.reading(check_bank_id(bank)) as reading:

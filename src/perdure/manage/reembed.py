@@ -51,7 +51,7 @@ def reembed(
 
 
 def _pages(store: Store, bank: str, fact_ids: Sequence[str]) -> Iterator[list[Fact]]:
-    """Yield the facts with all others of their documents, whole documents together, roughly PAGE facts at a time."""
+    """Yield the facts with all others of their documents, roughly PAGE facts at a time."""
     page: list[Fact] = []
     done: set[str] = set()
     for start in range(0, len(fact_ids), PAGE):
@@ -139,7 +139,7 @@ def _chunks_of(rows: Rows, facts: Sequence[Fact]) -> dict[str, Chunk]:
 def _smoothed(
     facts: Sequence[Fact], own: Mapping[str, Vector], alone: Collection[str], chunks: Mapping[str, Chunk]
 ) -> dict[str, Vector]:
-    """Return fact id -> context vector of the facts that have a vector; facts of a document are in recorded order."""
+    """Return fact id -> context vector; facts of a document are in recorded order."""
     contexts = {fact_id: own[fact_id] for fact_id in own if fact_id in alone}
     by_document = sorted(
         (fact for fact in facts if fact.id in own and fact.id not in alone),

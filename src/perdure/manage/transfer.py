@@ -63,16 +63,16 @@ KEPT_RECORDS: Mapping[str, Callable[[Record], object]] = {
     HISTORY: read_versions,
     KNOWLEDGE_NODE: lambda record: read_node(record, {}),
 }
-"""Kinds of records that are exported with a bank, each with its reader, so that only readable ones are imported."""
+"""Kinds of records that are exported, each with its reader: only readable ones are imported."""
 _BREAKS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Characters that JSON allows in text and at which many readers end a line."""
 T = TypeVar("T")
 
 
 def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
-    """Yield one JSON object per line: bank, documents, chunks, entities, facts with links and proofs, and what reflection made.
+    """Yield one JSON object per line: bank, documents, chunks, entities, facts, and what was made of them.
 
-    A document whose facts a model could not extract yet is marked as unfinished, so that the importing memory extracts them.
+    A document whose facts are not extracted yet is marked, so that the importing memory extracts them.
     """
     with store.reading(bank) as reading:
         stored = reading.bank()
@@ -130,7 +130,7 @@ def _fact_lines(reading: Reading, page: Sequence[Fact]) -> list[str]:
 
 
 def fact_pages(store: Store, bank: str, now: datetime) -> Iterator[Sequence[Fact]]:
-    """Yield all facts as recorded; start again from the first page if facts were erased before the last one read."""
+    """Yield all facts as recorded, from the first page again if facts were erased meanwhile."""
     everything = Filter(include_closed=True, include_expired=True).at(now)
     offset, last = 0, ""
     while True:
@@ -156,8 +156,8 @@ def fact_pages(store: Store, bank: str, now: datetime) -> Iterator[Sequence[Fact
 def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
     """Write an exported bank under `bank`, which must not contain facts, and return the number of facts.
 
-    All or nothing, whatever the size: lines are checked one by one, set aside in a temporary file, and written from there in one
-    transaction, so that memory holds one batch at a time.
+    All or nothing, whatever the size: lines are checked one by one, set aside in a temporary file, and
+    written from there in one transaction, so that memory holds one batch at a time.
     """
     check_bank_id(bank)
     with store.reading(bank) as reading:
@@ -186,7 +186,7 @@ def import_bank(store: Store, bank: str, lines: Iterable[str]) -> int:
 def _set_aside(
     bank: Bank, bodies: Iterable[tuple[int, str, dict[str, object]]], rows: IO[bytes], ties: IO[bytes]
 ) -> frozenset[str]:
-    """Check each line and store its content in a file, links and proofs in another since they need all facts; return the facts' ids."""
+    """Check each line and set it aside, links and proofs apart. Return the ids of the facts."""
     facts: set[str] = set()
     for number, kind, body in bodies:
         if kind not in PARTS:

@@ -33,7 +33,7 @@ class Webhooks:
 
     @verb(ADMIN)
     def create(self, bank: str, url: str, **options: Unpack[WebhookArguments]) -> Webhook:
-        """Send events of the bank to an address, signed with `secret`. A private address is refused unless a setting allows it."""
+        """Send events of the bank to an address, signed with `secret`. Private addresses are refused."""
         now = self._clock()
         webhook = Webhook(
             id=str(uuid4()), bank=check_bank_id(bank), url=url, created_at=now, updated_at=now,

@@ -1,8 +1,9 @@
 """Ports of the models that turn text into vectors.
 
-To use your own model, write a class with the three members of `Embedder` and pass an object of it to `Perdure.open`. Everything
-else here is optional: an embedder with the members of `LateInteraction`, `JointEmbedder` or `ThreadedEmbedder` is used for that
-as well (found by `isinstance`, so no base class is needed).
+To use your own model, write a class with the three members of `Embedder` and pass an object of it to
+`Perdure.open`. Everything else here is optional: an embedder with the members of `LateInteraction`,
+`JointEmbedder` or `ThreadedEmbedder` is used for that as well (found by `isinstance`, so no base class is
+needed).
 """
 
 from __future__ import annotations
@@ -24,14 +25,15 @@ Matrix = NDArray[np.float32]
 class Embedder(Protocol):
     """Turns texts into unit vectors of type float32. Any thread may call it, several at once.
 
-    Queries and passages are embedded separately, for models that distinguish them; otherwise both may do the same. A text has the
-    same vector on every call, whatever else is in the batch: stored vectors are compared with new ones. Any string must be
-    accepted: empty ones, lone surrogates, and texts longer than the model's window, of which the beginning is enough.
+    Queries and passages are embedded separately, for models that distinguish them; otherwise both may do the
+    same. A text has the same vector on every call, whatever else is in the batch: stored vectors are compared
+    with new ones. Any string must be accepted: empty ones, lone surrogates, and texts longer than the model's
+    window, of which the beginning is enough.
     """
 
     @property
     def model(self) -> EmbeddingModel:
-        """Return name and dimensions, stored with each bank: a bank made with another model must be re-embedded first."""
+        """Return name and dimensions. A bank made with another model must be re-embedded first."""
 
     def embed_query(self, text: str) -> Vector:
         """Return the unit vector of a question."""
@@ -52,7 +54,7 @@ class LateInteraction(Protocol):
         """Return the packed token vectors of each text."""
 
     def score(self, query: str, passages: Sequence[bytes]) -> Vector:
-        """Return the mean over the query's tokens of the best cosine with each passage's tokens; 0 for empty bytes."""
+        """Return the mean over the query's tokens of the best cosine with a passage's; 0 for empty bytes."""
 
 
 @runtime_checkable

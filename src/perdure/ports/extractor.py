@@ -130,7 +130,7 @@ class SteppedExtractor(Protocol):
     def extract_in_steps(
         self, documents: Sequence[Sequence[Turn]]
     ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
-        """Yield the facts of `extract_many` in the same order, each with its document's number, in any number of steps."""
+        """Yield the facts of `extract_many` in order, in steps, each with its document's number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,4 +175,4 @@ class BankExtractor(Protocol):
     def extract_in_bank(
         self, documents: Sequence[Sequence[Turn]], context: BankContext
     ) -> Iterator[Sequence[tuple[int, ExtractedFact]]]:
-        """Yield the facts of each document in order, each with its document's number, in any number of steps."""
+        """Yield the facts of each document in order, in steps, each with its document's number."""

@@ -17,7 +17,7 @@ class ImportSource(Protocol):
         """Return the kind of source, such as `chatgpt`."""
 
     def read(self) -> Iterator[ImportedDocument | SkippedPart]:
-        """Yield documents in the order of the source, and skipped parts. `InvalidInput` names a file and a position that cannot be read."""
+        """Yield documents in order, and skipped parts. `InvalidInput` names a place that cannot be read."""
 
     def close(self) -> None:
         """Release files."""

@@ -1,4 +1,4 @@
-"""Port of a language model: one request, one reply. `perdure.llm.Caller` adds retries, limits, caps and the log."""
+"""Port of a language model: one request, one reply. `perdure.llm.Caller` adds retries and limits."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmRequest:
-    """One request. With a schema, the reply's text is one JSON value that should satisfy it; with tools, it may call them."""
+    """One request. With a schema the reply is one JSON value; with tools it may call them."""
 
     messages: Sequence[ChatMessage]
     max_tokens: int
@@ -101,8 +101,9 @@ class LlmReply:
 class Llm(Protocol):
     """A language model. Any thread may call it, several at once.
 
-    `complete` sends one request, without retries. It raises `LlmRefused` for permanent failures (400, 401, 402, 403, 404, 422) and
-    `LlmBusy` for transient ones (429, 5xx, time-outs, broken connections), with `retry_after` if the provider gives it.
+    `complete` sends one request, without retries. It raises `LlmRefused` for permanent failures (400, 401,
+    402, 403, 404, 422) and `LlmBusy` for transient ones (429, 5xx, time-outs, broken connections), with
+    `retry_after` if the provider gives it.
     """
 
     @property

@@ -19,7 +19,7 @@ class Notes(Protocol):
     """
 
     def find(self, bank: str, words: Sequence[str], window: Window | None) -> list[Fact]:
-        """Return paragraphs that contain a word, those with most words first; only from notes of the window's time."""
+        """Return paragraphs with one of the words, those with most first; only from notes of the window."""
 
     def read(self, bank: str, ids: Sequence[str]) -> list[Fact]:
         """Return the paragraphs of `ids` in that order, without unknown ids."""

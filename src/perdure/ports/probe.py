@@ -91,7 +91,7 @@ class SignatureProbe:
 
 @dataclass(frozen=True, slots=True)
 class RelationProbe:
-    """Facts with subject, relation and object whose subject or object is one of the entities (id, name or alias).
+    """Facts with a relation whose subject or object is one of the entities (id, name or alias).
 
     A fact scores its subject's weight plus its object's.
     """
@@ -102,7 +102,7 @@ class RelationProbe:
 
 @dataclass(frozen=True, slots=True)
 class PageRankProbe:
-    """Personalised PageRank from seed entities over the entity graph; a fact scores the mass of its entities."""
+    """Personalised PageRank over the entity graph; a fact scores the mass of its entities."""
 
     entities: Mapping[str, float]
     damping: float = 0.85

@@ -1,4 +1,4 @@
-"""Port of the model that reads statements in their place: what answers a question, what is meant, what changes what."""
+"""Port of the model that reads statements in their place: what they answer, mean and change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MEANINGS = (
     "fact", "begins", "ended", "corrects", "plan", "wish", "unreal", "denied", "past", "temporary",
     "request", "question", "belief", "reported", "none",
 )  # fmt: skip
-"""How a statement is meant. `fact`, `begins` and `belief` hold from now on; the others do not, or only for a while."""
+"""How a statement is meant. Only `fact`, `begins` and `belief` hold from now on."""
 ABOUTS = ("speaker", "listener", "other", "thing", "-")
 """Whom a statement is about; `-` for one that says nothing worth keeping."""
 EFFECTS = ("ends", "corrects", "same", "adds", "unrelated")
@@ -23,7 +23,7 @@ NAME_TYPES = ("person", "place", "org", "thing")
 
 @dataclass(frozen=True, slots=True)
 class PlacedStatement:
-    """A statement together with where it was said. Everything but the text may be empty if it is not known."""
+    """A statement and where it was said. Everything but the text may be empty."""
 
     text: str
     speaker: str = ""
@@ -75,12 +75,12 @@ class MeaningReading:
 
     @property
     def meaning(self) -> str:
-        """The most probable meaning."""
+        """Return the most probable meaning."""
         return max(self.meanings, key=self.meanings.__getitem__)
 
     @property
     def about(self) -> str:
-        """Whom the statement is most probably about."""
+        """Return whom the statement is most probably about."""
         return max(self.abouts, key=self.abouts.__getitem__)
 
 
@@ -92,21 +92,21 @@ class EffectReading:
 
     @property
     def closes(self) -> float:
-        """The probability that the earlier statement does not hold any more, or never did."""
+        """Return the probability that the earlier statement does not hold any more, or never did."""
         return self.effects["ends"] + self.effects["corrects"]
 
 
 class Reader(Protocol):
-    """Reads statements in their place. Any thread may call it, several at once; results do not depend on the batch."""
+    """Reads statements in their place. Any thread may call it; results do not depend on the batch."""
 
     @property
     def name(self) -> str:
-        """Name and version of the model."""
+        """Return name and version of the model."""
 
     def answers(
         self, question: str, asker: str, statements: Sequence[PlacedStatement]
     ) -> Sequence[AnswerReading]:
-        """Return one reading per statement. With an empty asker, people in the question are expected by name."""
+        """Return one reading per statement. Without an asker, people are expected by name."""
 
     def meanings(self, statements: Sequence[PlacedStatement]) -> Sequence[MeaningReading]:
         """Return one reading per statement."""

@@ -188,7 +188,7 @@ class IndexUsage:
 
 
 class Rows(Protocol):
-    """Reads that a reading and a transaction share. Unknown ids and damaged rows are left out of every answer."""
+    """Reads that a reading and a transaction share. Unknown ids and damaged rows are left out."""
 
     def damaged(self) -> tuple[Damage, ...]:
         """Return the damaged rows that this scope has met so far."""
@@ -202,7 +202,7 @@ class Rows(Protocol):
     def features(self, ids: Sequence[str]) -> dict[str, Features]: ...
 
     def documents(self, ids: Sequence[str] | None = None) -> list[Document]:
-        """Return all documents of the bank, newest first (ties by id), or those of `ids` in that order."""
+        """Return all documents, newest first (ties by id), or those of `ids` in that order."""
 
     def chunks(self, *, ids: Sequence[str] | None = None, document_id: str | None = None) -> list[Chunk]:
         """Return the chunks of `ids` in that order, or of a document by ordinal."""
@@ -210,10 +210,10 @@ class Rows(Protocol):
     def entities(
         self, *, ids: Sequence[str] | None = None, keys: Sequence[str] | None = None
     ) -> list[KeyedEntity]:
-        """Return all entities, most mentioned first (ties by id); those of `ids` in that order; or those with one of `keys`."""
+        """Return entities, most mentioned first (ties by id): all, `ids` in that order, or by `keys`."""
 
     def links(self, ids: Sequence[str], kind: LinkKind | None = None) -> list[Link]:
-        """Return the links, or those of a kind, that start or end at one of `ids`, by source, target and kind."""
+        """Return the links (of a kind) that start or end at one of `ids`, by source, target and kind."""
 
     def proofs(self, ids: Sequence[str]) -> dict[str, list[Proof]]:
         """Return fact id -> what stated the fact again after its first source, oldest first."""
@@ -235,14 +235,14 @@ def raise_damaged(rows: Rows) -> None:
 
 
 class Reading(Rows, Protocol):
-    """One bank for reading. The index is looked up once: every search of a reading sees the same state of the bank.
+    """One bank for reading. Every search of a reading sees the same state of the bank.
 
-    Rows are read when asked for: a fact that was erased meanwhile is left out. Safe to use from several threads.
-    A bank that was never written reads as empty.
+    Rows are read when asked for: a fact that was erased meanwhile is left out. Safe to use from several
+    threads. A bank that was never written reads as empty.
     """
 
     def search(self, probe: Probe, where: Filter, limit: int) -> list[Hit]:
-        """Return the facts that answer the probe, best first, ties in recorded order; filtered before they are ranked."""
+        """Return the admitted facts that answer the probe, best first, ties in recorded order."""
 
     def ranking_fields(self, ids: Sequence[str]) -> dict[str, RankingFields]:
         """Return what ranking needs of facts, cheaper than the facts themselves."""
@@ -265,7 +265,7 @@ class Transaction(Rows, Protocol):
     """
 
     def put_bank(self, bank: Bank) -> None:
-        """Insert or replace name, mission, disposition and settings, but not the model. Empty times are filled in."""
+        """Insert or replace the bank without its model. Empty times are filled in."""
 
     def set_model(self, model: EmbeddingModel) -> None:
         """Set the model of the bank's vectors."""
@@ -283,7 +283,7 @@ class Transaction(Rows, Protocol):
         """Delete chunks, nothing else."""
 
     def insert_facts(self, facts: Sequence[NewFact]) -> None:
-        """Insert facts in this order, which becomes their recorded order. An id that exists raises Conflict."""
+        """Insert facts; this order becomes their recorded order. An id that exists raises Conflict."""
 
     def update_facts(self, facts: Sequence[Fact]) -> None:
         """Replace all fields of stored facts but their recall statistics; features stay."""
@@ -315,7 +315,7 @@ class Transaction(Rows, Protocol):
         """Return fact id -> those of its proofs that come from one of the documents or chunks."""
 
     def put_records(self, records: Sequence[Record]) -> None:
-        """Insert or replace records of the bank by kind and id; `created_at` of a stored one stays unless it is given."""
+        """Insert or replace records; `created_at` of a stored one stays unless it is given."""
 
     def delete_records(self, kind: str, ids: Sequence[str]) -> None:
         """Delete records."""
@@ -333,14 +333,14 @@ class Transaction(Rows, Protocol):
         """Delete the bank with every row that belongs to it, records included."""
 
     def erased_content(self) -> bool:
-        """Declare, last, that this transaction erases content for good: its traces in the files have to be cleared afterwards.
+        """Declare, last, that this transaction erases content, whose traces have to be cleared.
 
         Return True if the content was encrypted and its keys go with it, so that traces of it are unreadable.
         """
 
 
 class Store(Protocol):
-    """Keeps banks. Every method is safe to call from any thread and raises only `StoreError` and its subclasses."""
+    """Keeps banks. Every method is safe to call from any thread and raises only `StoreError`."""
 
     def banks(self, ids: Sequence[str] | None = None) -> list[Bank]:
         """Return all banks, or those of `ids` that exist, by id."""
@@ -358,7 +358,7 @@ class Store(Protocol):
         """
 
     def record_recalls(self, bank: str, recalls: Iterable[tuple[str, datetime]]) -> None:
-        """Count recalls of facts, (fact id, moment) each, in one transaction; the last 20 moments per fact are kept."""
+        """Count recalls, (fact id, moment) each; the last 20 moments per fact are kept."""
 
     def shared_records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
         """Return records that belong to no bank (API keys), oldest first."""
@@ -373,13 +373,13 @@ class Store(Protocol):
         """Return whether erased content may still be in the files."""
 
     def pending_traces(self) -> tuple[str, ...]:
-        """Return what may still be in the files, and until when, one sentence each; empty when traces are cleared."""
+        """Return what may still be in the files, and until when, one sentence each."""
 
     def clears_traces_at_once(self) -> bool:
         """Return whether `clear_traces` is quick enough to wait for."""
 
     def clear_traces(self) -> Traces:
-        """Remove what erased content left in the files; return PENDING if a reader of the old state prevents it."""
+        """Remove what erased content left in the files. Return PENDING if a reader prevents it."""
 
     def traces_progress(self) -> float:
         """Return the progress of a running `clear_traces`, from 0 to 1."""
@@ -390,12 +390,12 @@ class Store(Protocol):
     def index_usage(self) -> IndexUsage: ...
 
     def search_tables_due(self, bank: str) -> bool:
-        """Return whether `build_search_tables` has work: the bank became too large for memory, or small again."""
+        """Return whether `build_search_tables` has work for a bank that outgrew memory, or shrank."""
 
     def build_search_tables(self, bank: str, progress: Callable[[float], None], *, wait: bool = True) -> bool:
-        """Prepare the search of a bank for its size, while it is in use; return True when nothing is left to do.
+        """Prepare the search of a bank for its size. Return True when nothing is left to do.
 
-        `progress` receives a share from 0 to 1. Without `wait` a call takes seconds, and `Busy` means "later".
+        `progress` receives a share from 0 to 1. Without `wait` a call is short, and `Busy` means "later".
         """
 
     @property
@@ -403,9 +403,9 @@ class Store(Protocol):
         """Return whether nothing can be written, as on read-only media."""
 
     def verify(self, *, quick: bool = False, repair: bool = False, drop: bool = False) -> Verification:
-        """Compare everything with its checksum and its counterparts; `quick` checks only the structure of the files.
+        """Compare everything with its checksum; `quick` checks only the structure of the files.
 
-        `repair` restores what can be restored without loss; `drop` deletes damaged rows that cannot be repaired.
+        `repair` restores without loss; `drop` deletes damaged rows that cannot be repaired.
         """
 
     def backup(self, file: str) -> None:

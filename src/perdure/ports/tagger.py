@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A named entity in the text; type is person, place, organisation, product, event, work, group, handle, url or concept."""
+    """A named entity: person, place, organisation, product, event, work, group, handle, url or concept."""
 
     text: str
     type: str

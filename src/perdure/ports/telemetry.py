@@ -1,4 +1,4 @@
-"""Port of telemetry: operations on a memory, reported while they run. Without one, nothing is reported at no cost."""
+"""Port of telemetry: operations on a memory, reported while they run."""
 
 from __future__ import annotations
 

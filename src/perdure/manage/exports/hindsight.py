@@ -1,4 +1,4 @@
-"""Hindsight's transfer archive, schema 1: documents with chunks and facts, which its `import` and ours read."""
+"""Hindsight's transfer archive, schema 1: documents with chunks and facts."""
 
 from __future__ import annotations
 

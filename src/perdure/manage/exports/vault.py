@@ -26,7 +26,7 @@ _WINDOWS = frozenset(
 
 
 def write_vault(bank: BankContent, folder: Path, *, force: bool) -> int:
-    """Write the vault, whole or not at all, and return the number of pages. An existing vault is replaced only with `force`."""
+    """Write the vault, whole or not at all. Return the number of pages. `force` replaces a vault."""
     if folder.exists() and not (force and (folder / MARKER).is_file()):
         expected = "a folder that does not exist, or a vault that was exported before, with force"
         raise InvalidInput("file", expected, str(folder))
@@ -152,7 +152,7 @@ def _bullet(
 
 
 def link_names(text: str, others: Sequence[tuple[str, str]]) -> tuple[str, list[str]]:
-    """Link each name at its first occurrence, longest names first; return the text and links for names without one."""
+    """Link each name at its first occurrence. Return the text, and links for names without one."""
     spans: list[tuple[int, int, str]] = []
     unlinked: list[str] = []
     for name, page in sorted(dict.fromkeys(others), key=lambda pair: -len(pair[0])):

@@ -21,8 +21,8 @@ Hashes = NDArray[np.uint64]
 class AppendOnlyArray:
     """An array with spare room at the end of its first or last axis.
 
-    Appending writes only behind what earlier views cover, and `assign` works on a copy: a view never changes after it was
-    handed out, so that other threads may read it while the array grows.
+    Appending writes only behind what earlier views cover, and `assign` works on a copy: a view never changes
+    after it was handed out, so that other threads may read it while the array grows.
     """
 
     __slots__ = ("_data", "_last_axis", "_size")

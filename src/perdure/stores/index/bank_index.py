@@ -77,8 +77,9 @@ class BankIndex:
     def part(self, open_feed: OpenFeed, part: Part[State], table: FactTable) -> State:
         """Return the state of a part, which is read when it was not before.
 
-        The feed may show a later state than the index: facts that the index lacks are left out, and taken in when it learns
-        of them. A table from before the index was built anew has other rows, and a part that only its snapshot gets.
+        The feed may show a later state than the index: facts that the index lacks are left out, and taken in
+        when it learns of them. A table from before the index was built anew has other rows, and a part that
+        only its snapshot gets.
         """
         with self._lock:
             outdated = table.generation != self._generation

@@ -186,8 +186,8 @@ def pagerank(
 ) -> Scores:
     """Return the mass of each row's entities after some sweeps, of `size` rows.
 
-    `home` is the weight of each entity as a seed; `leaving_by` are the memberships by which mass leaves an entity.
-    Seeds that none leaves are left out.
+    `home` is the weight of each entity as a seed; `leaving_by` are the memberships by which mass leaves an
+    entity. Seeds that none leaves are left out.
     """
     (position, row), (out_position, out_row) = members, leaving_by
     leaving = np.bincount(out_position, minlength=len(home))

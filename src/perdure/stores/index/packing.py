@@ -24,10 +24,11 @@ A body is a sequence of 8-byte words, little-endian, so that the bodies of a ban
                         per link: number of the other fact, weight, kind (0 temporal, 1 semantic, 2 causal),
                         1 when the link leads from this fact to the other, zero
 
-Times are microseconds since 1970. Where a beginning is not known it is -2**63, where an end is not known 2**63 - 1.
-`first` and `last` bound when the fact happened (undated: was said) and are 2**63 - 1 and -2**63 where that is not known;
-`dated` is its one date, 2**63 - 1 without any; where the date is unsure, `first` and `last` have it and `dated` is when it was said.
-`end_recorded` is when its end became known by another fact, 2**63 - 1 where that is not so. Ids and names are hashed by `digest`, names after case folding; 0 stands for
+Times are microseconds since 1970. Where a beginning is not known it is -2**63, where an end is not known
+2**63 - 1. `first` and `last` bound when the fact happened (undated: was said) and are 2**63 - 1 and -2**63
+where that is not known; `dated` is its one date, 2**63 - 1 without any; where the date is unsure, `first` and
+`last` have it and `dated` is when it was said. `end_recorded` is when its end became known by another fact,
+2**63 - 1 where that is not so. Ids and names are hashed by `digest`, names after case folding; 0 stands for
 none. A link stands in the body of the one of its two facts that has the higher number.
 """
 
@@ -105,9 +106,9 @@ def micros(moment: datetime) -> int:
 def digest(text: str) -> int:
     """Return 64 bits of BLAKE2b.
 
-    Texts that nobody chose for it practically never share a digest, but two that do can be found in about 2**32 attempts.
-    Two such documents, topics, names, entities or metadata pairs pass for one another in the filters, listings and
-    channels of a bank; the facts themselves are still read by number and id.
+    Texts that nobody chose for it practically never share a digest, but two that do can be found in about
+    2**32 attempts. Two such documents, topics, names, entities or metadata pairs pass for one another in the
+    filters, listings and channels of a bank; the facts themselves are still read by number and id.
     """
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 

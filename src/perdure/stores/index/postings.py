@@ -1,7 +1,7 @@
 """Postings: which rows belong to a term, an entity or a word, and which facts a fact is linked with.
 
-As in bm25s (Lù, 2024, https://arxiv.org/abs/2407.03618) they are plain arrays: the items of the key keys[k] are
-items[offsets[k] : offsets[k + 1]], their weights stand at the same positions of `weights`.
+As in bm25s (Lù, 2024, https://arxiv.org/abs/2407.03618) they are plain arrays: the items of the key keys[k]
+are items[offsets[k] : offsets[k + 1]], their weights stand at the same positions of `weights`.
 """
 
 from __future__ import annotations

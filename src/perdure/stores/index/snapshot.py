@@ -84,8 +84,8 @@ class Snapshot:
     ) -> list[Hit]:
         """Return the facts that answer the probe, best first, ties in recorded order.
 
-        `names` are names and aliases of a RelationProbe's entities by id (`Feed.entity_names`); other probes need none.
-        Opens a feed when the probe needs vectors, words or signatures and nobody did before.
+        `names` are names and aliases of a RelationProbe's entities by id (`Feed.entity_names`); other probes
+        need none. Opens a feed when the probe needs vectors, words or signatures and nobody did before.
         Raises ModelMismatch when the probe's vector and the bank's have different dimensions.
         """
         if limit < 1:

@@ -1,8 +1,8 @@
 """The facts of a bank as an index holds them, one row per fact and version of it, and how they grow.
 
-A row is never overwritten but for its filter columns: a fact whose terms, entities, tags, metadata or vectors changed gets a
-new row, and its old row is dead like that of a deleted fact. Postings of dead rows stay; masks leave them out. Links join
-fact numbers, not rows, so that they outlast a change of rows.
+A row is never overwritten but for its filter columns: a fact whose terms, entities, tags, metadata or vectors
+changed gets a new row, and its old row is dead like that of a deleted fact. Postings of dead rows stay; masks
+leave them out. Links join fact numbers, not rows, so that they outlast a change of rows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Connections to one PostgreSQL database: a small pool, transactions, errors in Perdure's words.
 
-Every statement runs in a transaction that sets its search path and time-outs for itself (`SET LOCAL`), and no connection
-keeps anything from one transaction to the next: a pooler such as PgBouncer may give each transaction another server process.
-Reads, and the beginnings of writes, are repeated with growing pauses while no primary answers; a write that has begun is not.
+Every statement runs in a transaction that sets its search path and time-outs for itself (`SET LOCAL`), and no
+connection keeps anything from one transaction to the next: a pooler such as PgBouncer may give each
+transaction another server process. Reads, and the beginnings of writes, are repeated with growing pauses
+while no primary answers; a write that has begun is not.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Encryption of content, so that destroying a key erases it at once: in dead rows, the log, replicas and backups alike.
 
-Each document has a key of its own, and so have facts without one and records. A key is one row of `content_key`; a text is
-stored as U+0002, the key's number and a colon, then base64 of nonce and AES-GCM's ciphertext. An erasure deletes the keys of
-what it touched, and encrypts what stays there with new ones. Only the key table's own past still has the old keys, until that
-small table is written anew and the log was recycled (`perdure.stores.postgres.traces`).
+Each document has a key of its own, and so have facts without one and records. A key is one row of
+`content_key`; a text is stored as U+0002, the key's number and a colon, then base64 of nonce and AES-GCM's
+ciphertext. An erasure deletes the keys of what it touched, and encrypts what stays there with new ones. Only
+the key table's own past still has the old keys, until that small table is written anew and the log was
+recycled (`perdure.stores.postgres.traces`).
 
-Not encrypted, since searches need it: vectors, hashes of terms, tags and ids; words of large banks; names of entities,
-speakers and relations; times and numbers.
+Not encrypted, since searches need it: vectors, hashes of terms, tags and ids; words of large banks; names of
+entities, speakers and relations; times and numbers.
 """
 
 from __future__ import annotations

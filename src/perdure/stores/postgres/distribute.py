@@ -1,7 +1,7 @@
 """The same tables on a Citus cluster: every table with a bank is distributed by it, what belongs to no bank is on every worker.
 
-Citus is the user's own choice: nothing here needs it, and nothing else knows of it. Every statement of the store names the
-bank, so that each of them goes to one worker.
+Citus is the user's own choice: nothing here needs it, and nothing else knows of it. Every statement of the
+store names the bank, so that each of them goes to one worker.
 """
 
 from __future__ import annotations

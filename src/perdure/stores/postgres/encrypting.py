@@ -1,12 +1,14 @@
 """Encrypts the content of a bank that was made without `encrypt_content`, while it is in use.
 
-1. A mark says that it will be encrypted: who reads the bank from now on expects encrypted content among what is not.
-2. `wait` seconds later, which readings under way have to end, a second one says that what is written is encrypted.
-3. What was written before is encrypted in blocks, each in a transaction of its own under the bank's lock.
-4. The first mark goes; that content was erased is noted, since dead rows and the log hold it as it was.
+1. A mark says that it will be encrypted: who reads the bank from now on expects encrypted content among what
+is not. 2. `wait` seconds later, which readings under way have to end, a second one says that what is written
+is encrypted. 3. What was written before is encrypted in blocks, each in a transaction of its own under the
+bank's lock. 4. The first mark goes; that content was erased is noted, since dead rows and the log hold it as
+it was.
 
-Killed at any moment the bank can be read and written, and the next call goes on: what is encrypted already is passed over. Until
-the traces of that erasure are cleared, forgetting does not say that it made anything unreadable by destroying keys.
+Killed at any moment the bank can be read and written, and the next call goes on: what is encrypted already is
+passed over. Until the traces of that erasure are cleared, forgetting does not say that it made anything
+unreadable by destroying keys.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Fills the search tables of a bank that has grown too large for memory, and empties them when it has shrunk again.
 
-Facts are taken block by block, each block under the bank's lock, so that writers wait for a block at most; from then on they
-keep its rows up to date themselves. Then the HNSW indexes are built beside the writers (CREATE INDEX CONCURRENTLY), and only
-then searches use the tables. What was interrupted goes on behind the last block.
+Facts are taken block by block, each block under the bank's lock, so that writers wait for a block at most;
+from then on they keep its rows up to date themselves. Then the HNSW indexes are built beside the writers
+(CREATE INDEX CONCURRENTLY), and only then searches use the tables. What was interrupted goes on behind the
+last block.
 """
 
 from __future__ import annotations
@@ -93,8 +94,8 @@ class SearchTables:
     ) -> bool:
         """Fill or empty the tables of a bank, as its size asks for; True when nothing is left to do.
 
-        Without `wait` only the next block is taken in, or the building of the indexes begun, which raises Busy until
-        they are there.
+        Without `wait` only the next block is taken in, or the building of the indexes begun, which raises
+        Busy until they are there.
         """
         connections = self._connections
         _drop_unused_indexes(connections)

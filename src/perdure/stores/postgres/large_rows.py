@@ -1,8 +1,8 @@
 """Writes the search tables of a large bank: rows of `large_...` that follow from the rows of facts.
 
-Everything runs in the transaction that changed the facts, under the lock of the bank, or in one of the job that fills the
-tables; so a search sees the facts and what they are found by in one state. What the rows say is what an index in memory
-would have loaded: they are made of the same packed facts.
+Everything runs in the transaction that changed the facts, under the lock of the bank, or in one of the job
+that fills the tables; so a search sees the facts and what they are found by in one state. What the rows say
+is what an index in memory would have loaded: they are made of the same packed facts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The channels of a large bank in SQL: the same formulas as `perdure.stores.index`, over what the tables hand out.
 
-Semantic search goes by pgvector's HNSW (Malkov and Yashunin 2018), scanned on until enough admitted facts came; keyword search
-by MaxScore (Turtle and Flood 1995) over blocks of postings; the others by indexed rows. All but semantic search and PageRank
-around hubs are exact.
+Semantic search goes by pgvector's HNSW (Malkov and Yashunin 2018), scanned on until enough admitted facts
+came; keyword search by MaxScore (Turtle and Flood 1995) over blocks of postings; the others by indexed rows.
+All but semantic search and PageRank around hubs are exact.
 """
 
 from __future__ import annotations

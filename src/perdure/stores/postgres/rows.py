@@ -225,8 +225,8 @@ class PostgresFeed(TransactionRows, BankFeed):
 class PostgresTransaction(TransactionRows, SealedTransaction):
     """The Transaction protocol; holds the lock of the bank's row, or of its id while there is no such bank.
 
-    Statements that return nothing are sent without waiting for the server's answer (`send_ahead`), which comes with the
-    rows of the next one that does; an error of theirs is raised then, or at the end.
+    Statements that return nothing are sent without waiting for the server's answer (`send_ahead`), which
+    comes with the rows of the next one that does; an error of theirs is raised then, or at the end.
     """
 
     def __init__(

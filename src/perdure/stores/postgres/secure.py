@@ -1,8 +1,8 @@
 """Row-level security: a role other than the owner sees, in each transaction, the rows of the one bank that it names.
 
-Perdure names the bank of every transaction in the setting `perdure.bank` (SET LOCAL, so that poolers do no harm). The policies
-compare it with the rows: a statement that forgets its bank, or names a wrong one, finds nothing. They do not protect against
-somebody who has the role's password and sets the setting himself.
+Perdure names the bank of every transaction in the setting `perdure.bank` (SET LOCAL, so that poolers do no
+harm). The policies compare it with the rows: a statement that forgets its bank, or names a wrong one, finds
+nothing. They do not protect against somebody who has the role's password and sets the setting himself.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Clearing what erased content left in the server's files, as far as a client can, and saying what is still pending.
 
-A deleted row stays in its table's file as a dead tuple, and in the write-ahead log. CLUSTER writes the tables to new files,
-from rows alone; after that a checkpoint lets the server drop the old segments of the log. A server that recycles segments
-(`wal_recycle`, on by default) keeps their bytes under new names until it writes over them: an erasure counts as cleared when
-the log has passed the last of them. Without the privilege to look (`pg_monitor`) it stays pending.
-Replicas, archives of the log and backups are out of reach.
+A deleted row stays in its table's file as a dead tuple, and in the write-ahead log. CLUSTER writes the tables
+to new files, from rows alone; after that a checkpoint lets the server drop the old segments of the log. A
+server that recycles segments (`wal_recycle`, on by default) keeps their bytes under new names until it writes
+over them: an erasure counts as cleared when the log has passed the last of them. Without the privilege to
+look (`pg_monitor`) it stays pending. Replicas, archives of the log and backups are out of reach.
 
-Of an encrypted bank the keys are destroyed by the erasure itself. Their own traces are cleared first: the table of keys is
-small, and is written anew however large the database is.
+Of an encrypted bank the keys are destroyed by the erasure itself. Their own traces are cleared first: the
+table of keys is small, and is written anew however large the database is.
 """
 
 from __future__ import annotations

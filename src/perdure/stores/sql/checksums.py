@@ -1,9 +1,10 @@
 """Checksums of what a person would miss: the content of facts, documents and chunks.
 
-A checksum is the CRC-32 of the values as they are stored, in the order of the columns named here, followed by those of
-the rows that belong to them (what a fact mentions, its tags and sources; a document's tags; a chunk's turns). Values are
-joined by U+001F, rows of one table are led by U+001D; an integer stands in decimal, NULL as `None`. So it differs
-whenever a bit of a text, a name or a date was changed. It protects against decay, not against forgery.
+A checksum is the CRC-32 of the values as they are stored, in the order of the columns named here, followed by
+those of the rows that belong to them (what a fact mentions, its tags and sources; a document's tags; a
+chunk's turns). Values are joined by U+001F, rows of one table are led by U+001D; an integer stands in
+decimal, NULL as `None`. So it differs whenever a bit of a text, a name or a date was changed. It protects
+against decay, not against forgery.
 """
 
 from __future__ import annotations

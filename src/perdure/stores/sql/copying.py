@@ -1,9 +1,10 @@
 """Copies banks from one SQL database to another, row by row: nothing is read that could be lost on the way.
 
-Rows arrive under a number that no bank has yet, block by block, each block in a transaction of its own; the bank's own row
-comes last and makes all of them visible at once, when both sides were counted and hashed, table by table. What a copy that
-was interrupted has left is deleted when the bank is copied again.
-What is read, compared and handed over is the readable content: whether a database encrypts it where it lies is its own affair.
+Rows arrive under a number that no bank has yet, block by block, each block in a transaction of its own; the
+bank's own row comes last and makes all of them visible at once, when both sides were counted and hashed,
+table by table. What a copy that was interrupted has left is deleted when the bank is copied again. What is
+read, compared and handed over is the readable content: whether a database encrypts it where it lies is its
+own affair.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Whether SQLite's log lost its end: transactions that were acknowledged and are not read back after damage.
 
-A frame of the log carries the salt of its round, a checksum of itself that goes on from the one of the frame before, and, when
-it ends a transaction, the size of the file (https://www.sqlite.org/fileformat2.html, 4). SQLite reads the log up to the
-first frame whose checksum is wrong. A whole frame behind that which has the same salt and ends a transaction belongs to
-one that was acknowledged and is lost; one that is not whole was cut off by the death of its writer, who acknowledged
-nothing. The log may be opened beside SQLite: its locks are on other files.
+A frame of the log carries the salt of its round, a checksum of itself that goes on from the one of the frame
+before, and, when it ends a transaction, the size of the file (https://www.sqlite.org/fileformat2.html, 4).
+SQLite reads the log up to the first frame whose checksum is wrong. A whole frame behind that which has the
+same salt and ends a transaction belongs to one that was acknowledged and is lost; one that is not whole was
+cut off by the death of its writer, who acknowledged nothing. The log may be opened beside SQLite: its locks
+are on other files.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ _TABLES = (
 def salvage(path: str, target: str) -> dict[str, int]:
     """Copy every row that can be read to a new file; table that could not be copied whole -> how many of its rows were.
 
-    A table is read from its beginning up to the damage, then from its end back to the damage, and between them by each row
-    number, where rows have one. Rows come as they are stored, damaged ones too.
+    A table is read from its beginning up to the damage, then from its end back to the damage, and between
+    them by each row number, where rows have one. Rows come as they are stored, damaged ones too.
     """
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     incomplete: dict[str, int] = {}

@@ -1,9 +1,10 @@
 """Clearing what erased content left in the files, by SQLite's own means.
 
-Rows are deleted under `secure_delete`, which zeroes them; but rows that moved between pages left copies in unused parts of
-pages, and the log holds pages as they were. `VACUUM` writes every page anew, from rows alone; `wal_checkpoint(TRUNCATE)`
-takes these pages into the file and cuts the log to nothing. The database file is never opened beside SQLite: closing
-a second descriptor would drop all locks of the process (https://www.sqlite.org/howtocorrupt.html, 2.2).
+Rows are deleted under `secure_delete`, which zeroes them; but rows that moved between pages left copies in
+unused parts of pages, and the log holds pages as they were. `VACUUM` writes every page anew, from rows alone;
+`wal_checkpoint(TRUNCATE)` takes these pages into the file and cuts the log to nothing. The database file is
+never opened beside SQLite: closing a second descriptor would drop all locks of the process
+(https://www.sqlite.org/howtocorrupt.html, 2.2).
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def progress(connections: Connections) -> float:
 def clear(connections: Connections) -> Traces:
     """Write the file anew and cut the log; PENDING when another process is in the way for longer than the busy timeout.
 
-    An erasure is unmarked last, so that a crash at any moment leaves it marked. Only those that were marked before the
-    file was written anew are unmarked: another process may erase meanwhile.
+    An erasure is unmarked last, so that a crash at any moment leaves it marked. Only those that were marked
+    before the file was written anew are unmarked: another process may erase meanwhile.
     """
     with connections.writer(for_long=True) as writer:
         (last,) = writer.execute("SELECT max(no) FROM erasure").fetchone()
