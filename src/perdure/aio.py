@@ -65,7 +65,7 @@ from perdure.engine import Perdure
 from perdure.errors import StoreError
 from perdure.forget.preview import ForgetPreview
 from perdure.forget.target import Forgotten
-from perdure.jobs.operations import Operations
+from perdure.jobs.background import Operations
 from perdure.jobs.runner import JobRunner
 from perdure.manage.audit import AuditLog
 from perdure.manage.banks import Banks

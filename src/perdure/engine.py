@@ -26,8 +26,7 @@ from perdure.domain.verb import READ, WRITE, BankIn, local, verb
 from perdure.forget.options import Target
 from perdure.forget.preview import ForgetPreview
 from perdure.forget.target import Forgotten
-from perdure.jobs.background import Background
-from perdure.jobs.operations import Operations
+from perdure.jobs.background import Background, Operations
 from perdure.jobs.runner import JobRunner
 from perdure.manage.audit import AuditLog
 from perdure.manage.banks import Banks

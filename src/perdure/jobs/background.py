@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,24 +10,26 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from perdure.domain.audit import AUDIT, ENABLED, AuditEntry, Transport
+from perdure.domain.bank import check_bank_id
 from perdure.domain.item import RetainResult
 from perdure.domain.mental_model import RefreshMode
 from perdure.domain.observation import Scope
 from perdure.domain.operation import Operation
 from perdure.domain.plain import to_record
+from perdure.domain.verb import READ, WRITE, verb
 from perdure.domain.webhook import CONSOLIDATION_COMPLETED, RETAIN_COMPLETED, WEBHOOK
-from perdure.errors import InvalidInput
-from perdure.jobs.consolidate_job import CONSOLIDATION, ConsolidateJob
+from perdure.errors import InvalidInput, PerdureError
+from perdure.jobs.consolidate_job import CONSOLIDATION, PERCENT, ConsolidateJob
 from perdure.jobs.debounce import Debouncer
 from perdure.jobs.kind import JobKind, SingleStepJob, Step
-from perdure.jobs.maintenance import CLEAR_TRACES, PERCENT, SEARCH_TABLES, clear_traces_job, search_tables_job
 from perdure.jobs.outbox import Outbox
 from perdure.jobs.reprocess_job import document_items, reprocess_job
 from perdure.jobs.retain_job import RetainJob
-from perdure.jobs.runner import JobRunner
+from perdure.jobs.rota import Rota, Turn
+from perdure.jobs.runner import LOOK_AGAIN, JobRunner
 from perdure.jobs.send import HttpSender
 from perdure.ports.extractor import Extractor
-from perdure.ports.store import Traces, Transaction
+from perdure.ports.store import Store, Traces, Transaction
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.mental_models.due import refresh_due_models
 from perdure.reflect.mental_models.refresh import refresh_mental_model
@@ -39,6 +42,10 @@ from perdure.retain.request import RetainRequest
 if TYPE_CHECKING:
     from perdure.jobs.refine_job import RefineJob
 
+log = logging.getLogger(__name__)
+
+SEARCH_TABLES = "search_tables"
+"""Name of the kind and id of its only operation in a bank."""
 AUTO_CONSOLIDATION = 30.0
 """Seconds after the last retain, if only the bank's own setting asks for consolidation."""
 
@@ -67,7 +74,6 @@ class Background:
             lambda request, within: self.after_retain(retain(components.retain, request, within=within)),
             announce=self.announce_retain,
         )
-        self._clear_traces_job = clear_traces_job(store)
         self._search_tables_job = search_tables_job(store)
         self._refresh_job = refresh_job(components)
         self._consolidate_job = ConsolidateJob(
@@ -77,7 +83,6 @@ class Background:
         self._refine_job = self._make_refine_job(local)
         kinds: list[JobKind] = [
             self._retain_job,
-            self._clear_traces_job,
             self._search_tables_job,
             self._refresh_job,
             self._consolidate_job,
@@ -87,6 +92,7 @@ class Background:
         self.jobs = JobRunner(store, components.clock, kinds)
         self._auto_consolidation = Debouncer(AUTO_CONSOLIDATION, self.consolidate)
         self._auto_refinement = Debouncer(0.0, self.refine)
+        self._clearing = Rota(self._clear_traces, threads=1, look_again=LOOK_AGAIN)
 
     def resume(self) -> None:
         """Continue the work that an earlier process left."""
@@ -101,6 +107,7 @@ class Background:
         self._auto_refinement.close()
         self.jobs.close()
         self._outbox.close()
+        self._clearing.close()
 
     def retain(self, request: RetainRequest, operation_id: str | None = None) -> Operation:
         """Submit a retain."""
@@ -142,8 +149,15 @@ class Background:
         return self.jobs.submit(bank, plan, not_before=not_before, reuse=True)
 
     def clear_traces(self) -> None:
-        """Submit clearing the traces of erased content from the files."""
-        self.jobs.submit("", self._clear_traces_job.plan(total=PERCENT), CLEAR_TRACES, again=True)
+        """Clear the traces of erased content from the files, again and again while a reader of them is in the way."""
+        self._clearing.offer([""])
+
+    def _clear_traces(self, _: str) -> Turn:
+        try:
+            return Turn.LATER if self._store.clear_traces() is Traces.PENDING else Turn.IDLE
+        except PerdureError as error:
+            log.warning("traces of erased content were not cleared: %s", error)
+            return Turn.LATER
 
     def build_search_tables_if_due(self, bank: str) -> None:
         """Submit preparing a bank that became too large for memory to be searched in SQL."""
@@ -230,6 +244,23 @@ def refresh_job(components: ReflectComponents) -> SingleStepJob:
     return SingleStepJob("refresh_mental_model", run)
 
 
+def search_tables_job(store: Store) -> SingleStepJob:
+    """Return the job that fills or empties the search tables of a bank, as its size demands."""
+
+    def run(step: Step) -> Mapping[str, object]:
+        share = 0.0
+
+        def note(now: float) -> None:
+            nonlocal share
+            share = now
+
+        step.progress = lambda: share
+        step.unfinished = not store.build_search_tables(step.bank, note, wait=False)
+        return {}
+
+    return SingleStepJob(SEARCH_TABLES, run)
+
+
 def _log_consolidation(tx: Transaction, operation: Operation, counts: Mapping[str, object]) -> None:
     """Write a run of consolidation to the audit log, if the bank has one."""
     bank = tx.bank()
@@ -246,3 +277,37 @@ def _log_consolidation(tx: Transaction, operation: Operation, counts: Mapping[st
         response=counts,
     )
     tx.put_records([to_record(AUDIT, entry, created_at=entry.started_at)])
+
+
+class Operations:
+    """The background work of a memory: `memory.operations`."""
+
+    def __init__(self, jobs: JobRunner) -> None:
+        self._jobs = jobs
+
+    @verb(READ)
+    def get(self, bank: str, operation_id: str, *, wait: float | None = None) -> Operation:
+        """Return the state of an operation; `wait` blocks up to this many seconds until it ends."""
+        if wait is not None:
+            return self._jobs.wait(bank, operation_id, wait)
+        return self._jobs.get(bank, operation_id)
+
+    @verb(WRITE)
+    def cancel(self, bank: str, operation_id: str) -> Operation:
+        """Stop an operation before its next step."""
+        return self._jobs.cancel(bank, operation_id)
+
+    @verb(WRITE)
+    def retry(self, bank: str, operation_id: str) -> Operation:
+        """Resume an operation that failed or was cancelled."""
+        return self._jobs.retry(bank, operation_id)
+
+    @verb(WRITE)
+    def delete(self, bank: str, operation_id: str) -> None:
+        """Delete the record of an operation that has ended."""
+        self._jobs.delete(check_bank_id(bank), operation_id)
+
+    @verb(READ)
+    def list(self, bank: str) -> list[Operation]:
+        """Return the operations of a bank, oldest first."""
+        return list(self._jobs.list(bank))

@@ -18,7 +18,6 @@ from typing import Any, Protocol, TypeVar
 from perdure.domain.operation import Operation, OperationStatus
 from perdure.domain.plain import from_record, to_record
 from perdure.domain.record import Record
-from perdure.ports.store import Store
 
 JOB = "job"
 QUEUED = "job_queued"
@@ -37,7 +36,7 @@ T = TypeVar("T")
 
 
 class ReadRecords(Protocol):
-    """The records of a bank, or those that belong to no bank."""
+    """The records of a bank."""
 
     def records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]: ...
 
@@ -48,15 +47,6 @@ class Records(ReadRecords, Protocol):
     def put_records(self, records: Sequence[Record]) -> None: ...
 
     def delete_records(self, kind: str, ids: Sequence[str]) -> None: ...
-
-
-class SharedRecords:
-    """Records that belong to no bank; each write is a transaction of its own."""
-
-    def __init__(self, store: Store) -> None:
-        self.records = store.shared_records
-        self.put_records = store.put_shared_records
-        self.delete_records = store.delete_shared_records
 
 
 # Operations

@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import uuid4
@@ -29,7 +29,6 @@ from perdure.jobs.records import (
     Body,
     ReadRecords,
     Records,
-    SharedRecords,
     StoredOperation,
     batches,
     delete_operation,
@@ -69,8 +68,8 @@ class StepRevoked(Exception):
 class JobRunner:
     """Submits operations and carries them out on threads that start when first needed.
 
-    Banks take turns with one step each; within a bank the order is that of submission. Work without a bank
-    (bank "") is in shared records. Every method is thread-safe.
+    Banks take turns with one step each; within a bank the order is that of submission. Every method is
+    thread-safe.
     """
 
     def __init__(
@@ -127,7 +126,7 @@ class JobRunner:
             updated_at=now,
             next_retry_at=not_before,
         )
-        with self._transaction(bank) as tx:
+        with self._store.transaction(bank) as tx:
             waiting = self._waiting_twin(tx, bank, plan) if reuse else None
             if waiting is not None:
                 operation = self._fold_into(tx, waiting, not_before)
@@ -145,17 +144,17 @@ class JobRunner:
 
     def get(self, bank: str, operation_id: str) -> Operation:
         """Return the current state of the operation."""
-        with self._rows(bank) as rows:
+        with self._store.reading(bank) as rows:
             return self._with_progress(self._require(rows, operation_id))
 
     def list(self, bank: str) -> Sequence[Operation]:
         """Return all operations of the bank, oldest first."""
-        with self._rows(bank) as rows:
+        with self._store.reading(bank) as rows:
             return [self._with_progress(read_operation(record)) for record in rows.records(JOB)]
 
     def unfinished_steps(self, bank: str, operation_id: str) -> Sequence[Body]:
         """Return the steps of an operation that are left, in order."""
-        with self._rows(bank) as rows:
+        with self._store.reading(bank) as rows:
             ids = self._require(rows, operation_id).unfinished_steps
             return [
                 read_step(record).body
@@ -176,7 +175,7 @@ class JobRunner:
 
     def cancel(self, bank: str, operation_id: str) -> Operation:
         """Stop it before its next step; what it stored so far stays."""
-        with self._transaction(bank) as tx:
+        with self._store.transaction(bank) as tx:
             stored = self._require(tx, operation_id)
             if stored.operation.finished:
                 raise Conflict(f"operation {operation_id!r} is already {stored.operation.status.value}")
@@ -186,7 +185,7 @@ class JobRunner:
 
     def retry(self, bank: str, operation_id: str) -> Operation:
         """Continue a failed or cancelled operation from its first unfinished step."""
-        with self._transaction(bank) as tx:
+        with self._store.transaction(bank) as tx:
             stored = self._require(tx, operation_id)
             status = stored.operation.status
             if status not in (OperationStatus.FAILED, OperationStatus.CANCELLED):
@@ -198,7 +197,7 @@ class JobRunner:
 
     def delete(self, bank: str, operation_id: str) -> None:
         """Delete an ended operation with its unfinished steps."""
-        with self._transaction(bank) as tx:
+        with self._store.transaction(bank) as tx:
             stored = self._require(tx, operation_id)
             if not stored.operation.finished:
                 status = stored.operation.status.value
@@ -208,7 +207,7 @@ class JobRunner:
     def register(self, kind: JobKind) -> None:
         """Add a kind of work, and resume what earlier processes left of it."""
         self._kinds[kind.name] = kind
-        self._rota.offer(self._banks_with(QUEUED))
+        self._rota.offer(self._store.banks_with_records(QUEUED))
 
     def add(self, name: str, run: Callable[[str, str, Body], Mapping[str, object]]) -> None:
         """Add a kind of work that is one call of a function of bank, operation id and submitted body."""
@@ -222,7 +221,7 @@ class JobRunner:
 
     def resume(self) -> int:
         """Resume the work that earlier processes left unfinished; return the number of banks with some."""
-        banks = self._banks_with(QUEUED)
+        banks = self._store.banks_with_records(QUEUED)
         self._rota.offer(banks)
         return len(banks)
 
@@ -235,23 +234,13 @@ class JobRunner:
         self._rota.close()
         for bank in sorted(self._leased):
             try:
-                with self._transaction(bank) as tx:
+                with self._store.transaction(bank) as tx:
                     release_lease(tx, self._owner)
             except PerdureError as error:
                 log.warning("the lease of bank %r was not given back: %s", bank, error)
         self._leased.clear()
 
     # Rows
-
-    def _rows(self, bank: str) -> AbstractContextManager[ReadRecords]:
-        return self._store.reading(bank) if bank else nullcontext(SharedRecords(self._store))
-
-    def _transaction(self, bank: str) -> AbstractContextManager[Records]:
-        return self._store.transaction(bank) if bank else nullcontext(SharedRecords(self._store))
-
-    def _banks_with(self, kind: str) -> Sequence[str]:
-        shared = [""] if self._store.shared_records(kind) else []
-        return [*self._store.banks_with_records(kind), *shared]
 
     def _require(self, rows: ReadRecords, operation_id: str) -> StoredOperation:
         stored = find_operation(rows, operation_id)
@@ -308,7 +297,7 @@ class JobRunner:
             with self._heartbeat(step), working(self._work):
                 result = self._kinds[step.kind].run_step(step)
                 if not step.committed:
-                    with self._transaction(bank) as tx:
+                    with self._store.transaction(bank) as tx:
                         step.commit(tx, result)
         except Exception as error:  # noqa: BLE001 - the edge of the thread: recorded, and other work goes on
             return self._record_error(bank, self._running.get(bank), error)
@@ -318,12 +307,12 @@ class JobRunner:
 
     def _next_step(self, bank: str) -> Step | Turn | float:
         """Return the first step of the bank's queue, or the seconds to wait if all work is parked."""
-        with self._rows(bank) as rows:
+        with self._store.reading(bank) as rows:
             if leased_to_other(rows, self._owner, self._clock(), self._lease):
                 return Turn.LATER
         queue = self._queues.pop(bank, deque())
         parked: list[datetime] = []
-        with self._transaction(bank) as tx:
+        with self._store.transaction(bank) as tx:
             for refill in (False, True):
                 if refill:
                     queue.extend(record.id for record in tx.records(QUEUED))
@@ -435,7 +424,7 @@ class JobRunner:
             log.warning("background work of bank %r has to wait: %s", bank, message)
             return Turn.LATER
         try:
-            with self._transaction(bank) as tx:
+            with self._store.transaction(bank) as tx:
                 stored = self._check_step(tx, step)
                 if not stored.operation.finished:
                     self._change(tx, stored, OperationStatus.FAILED, message)
@@ -470,7 +459,7 @@ class JobRunner:
 
     def _renew(self, step: Step) -> None:
         """Renew the lease, and publish the step's progress."""
-        with self._transaction(step.bank) as tx:
+        with self._store.transaction(step.bank) as tx:
             stored = self._check_step(tx, step)
             take_lease(tx, step.bank, self._owner, self._clock(), self._lease)
             if not stored.operation.finished:

@@ -20,7 +20,7 @@ from perdure.domain.recall import RecallResult
 from perdure.domain.verb import BankIn
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, Unavailable
-from perdure.jobs.operations import Operations
+from perdure.jobs.background import Operations
 from perdure.jobs.runner import JobRunner
 from perdure.manage.banks import Banks
 from perdure.models.tokens import token_counter
