@@ -661,7 +661,6 @@ class RowsContract:
         assert store.traces() is Traces.PENDING
         assert store.clear_traces() is Traces.CLEARED
         assert store.traces() is Traces.CLEARED
-        assert store.traces_progress() == 1.0
 
     def test_counts(self, store: Store) -> None:
         put(

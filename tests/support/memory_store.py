@@ -425,9 +425,6 @@ class MemoryStore:
         self._traces = Traces.CLEARED
         return self._traces
 
-    def traces_progress(self) -> float:
-        return 1.0 if self._traces is Traces.CLEARED else 0.0
-
     def evictions(self) -> int:
         return 0
 

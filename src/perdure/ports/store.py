@@ -381,9 +381,6 @@ class Store(Protocol):
     def clear_traces(self) -> Traces:
         """Remove what erased content left in the files. Return PENDING if a reader prevents it."""
 
-    def traces_progress(self) -> float:
-        """Return the progress of a running `clear_traces`, from 0 to 1."""
-
     def evictions(self) -> int:
         """Return how many banks' indexes left memory to make room for others since opening."""
 

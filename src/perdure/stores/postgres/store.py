@@ -171,10 +171,6 @@ class PostgresStore(SqlStore):
         with self._connections.errors:
             return traces.clear(self._connections)
 
-    def traces_progress(self) -> float:
-        with self._connections.errors:
-            return traces.progress(self._connections)
-
     @property
     def read_only(self) -> bool:
         return False

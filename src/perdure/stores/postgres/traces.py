@@ -86,13 +86,6 @@ def pending(connections: Connections) -> tuple[str, ...]:
     )
 
 
-def progress(connections: Connections) -> float:
-    """Return 0 while tables hold dead tuples, a half while only the log has traces, 1 when nothing is to be cleared."""
-    query = "SELECT count(*), count(*) FILTER (WHERE rewritten IS NULL) FROM erasure"
-    ((pending, unwritten),) = connections.select(query)
-    return 1.0 if not pending else 0.0 if unwritten else 0.5
-
-
 def clear(connections: Connections) -> Traces:
     """Write small tables anew, and unmark the erasures that are in no file any more."""
     if traces(connections) is Traces.CLEARED:

@@ -82,10 +82,6 @@ class SqliteStore(SqlStore):
         with self._connections.errors:
             return traces.clear(self._connections)
 
-    def traces_progress(self) -> float:
-        with self._connections.errors:
-            return traces.progress(self._connections)
-
     def table_columns(self) -> Mapping[str, Sequence[str]]:
         return {table: tuple(columns) for table, columns in parse_tables(schema()).items()}
 

@@ -34,13 +34,6 @@ def clears_at_once(connections: Connections) -> bool:
     return _size(connections.path) <= SMALL_FILE
 
 
-def progress(connections: Connections) -> float:
-    """Return how much of the file has been written anew, all of which goes through the log; 1 when nothing is to be cleared."""
-    if traces(connections) is Traces.CLEARED:
-        return 1.0
-    return min(1.0, _size(f"{connections.path}-wal") / max(1, _size(connections.path)))
-
-
 def clear(connections: Connections) -> Traces:
     """Write the file anew and cut the log; PENDING when another process is in the way for longer than the busy timeout.
 
