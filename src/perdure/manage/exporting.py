@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from perdure.domain.plain import to_plain
 from perdure.errors import InvalidInput, NotFound
-from perdure.manage.exports.bank import BankContent
+from perdure.manage.exports.bank import BankContent, state_of
 from perdure.manage.exports.graph import write_dot, write_graphml
 from perdure.manage.exports.hindsight import write_archive
-from perdure.manage.exports.lines import write_lines
 from perdure.manage.exports.private import open_private, writing_to
 from perdure.manage.exports.vault import write_vault
-from perdure.manage.transfer import export_bank
+from perdure.manage.transfer import export_bank, json_line
 
 OWN, JSONL, MARKDOWN, HINDSIGHT, DOT, GRAPHML = "perdure", "jsonl", "markdown", "hindsight", "dot", "graphml"
 FORMATS = (OWN, JSONL, MARKDOWN, HINDSIGHT, DOT, GRAPHML)
 _LINES: Mapping[str, Callable[[BankContent], Iterator[str]]] = {
     OWN: lambda bank: export_bank(bank.store, bank.id, bank.now),
-    JSONL: write_lines,
+    JSONL: lambda bank: _facts(bank),
     DOT: write_dot,
     GRAPHML: write_graphml,
 }
@@ -34,6 +34,15 @@ class ExportReport:
     path: Path
     written: int
     """Lines; pages of a vault; facts of an archive."""
+
+
+def _facts(bank: BankContent) -> Iterator[str]:
+    """Yield every fact that the bank ever had, with all fields and its state, without guessed dates."""
+    for page in bank.facts():
+        for fact in page:
+            is_sure = not fact.has_unsure_date
+            shown = fact if is_sure else replace(fact, occurred_start=None, occurred_end=None)
+            yield json_line({**to_plain(shown), "state": state_of(fact, bank.now)})
 
 
 def check_format(form: str) -> str:

@@ -345,7 +345,12 @@ def _without(body: Mapping[str, object], *names: str) -> dict[str, object]:
 
 
 def _line(kind: str, body: Mapping[str, object]) -> str:
-    line = json.dumps({"kind": kind, **body}, ensure_ascii=False, separators=(",", ":"))
+    return json_line({"kind": kind, **body})
+
+
+def json_line(body: Mapping[str, object]) -> str:
+    """Return an object as JSON without any character at which readers end a line."""
+    line = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     for character, escape in _BREAKS.items():
         line = line.replace(character, escape)
     return line
