@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import unified_diff
 from enum import StrEnum
@@ -26,22 +26,44 @@ MAX_COUNT = 1_000_000_000
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 
 
-def _check_storable(value: object, name: str) -> None:
+def _read_json(value: object, name: str) -> object:
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(name, "JSON without lone surrogates, NaN and infinities") from error
+    return value
 
 
-def _check_count(value: object, name: str) -> None:
+def _read_cron(value: object, name: str) -> str | None:
+    text = value.strip() if isinstance(value, str) else value
+    if not text:
+        return None
+    Cron.read(text, name)  # type: ignore[arg-type]
+    return str(text)
+
+
+def _read_types(value: object, name: str) -> tuple[FactType, ...] | None:
     if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_COUNT:
-        raise InvalidInput(name, f"a number from 0 to {MAX_COUNT}", value)
+        return None
+    types = tuple(dict.fromkeys(read_name(FactType, kind, name) for kind in read_strings(value, name)))
+    if not types:
+        raise InvalidInput(name, "at least one type, or none at all", value)
+    return types
 
 
-def _set(target: object, name: str, value: object) -> None:
-    object.__setattr__(target, name, value)
+def _read_groups(value: object, name: str) -> tuple[Mapping[str, object], ...] | None:
+    if value is None:
+        return None
+    groups: Sequence[Mapping[str, object]] = value  # type: ignore[assignment]
+    read_tags(None, TagsMatch.ANY, groups)
+    _read_json(groups, name)
+    return tuple(groups)
+
+
+def _read_schema(value: object, name: str) -> object:
+    if value is not None and not isinstance(value, Mapping):
+        raise InvalidInput(name, "a JSON Schema of an object", value)
+    return _read_json(value, name)
 
 
 class RefreshMode(StrEnum):
@@ -84,90 +106,61 @@ REFRESH_FAILURES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefreshTrigger:
+class RefreshTrigger(Options):
     """When a model refreshes automatically, how, and from which facts."""
 
-    mode: RefreshMode = RefreshMode.FULL
-    refresh_after_consolidation: bool = False
-    refresh_cron: str | None = None
-    """Five fields, in UTC; refused next to `refresh_after_consolidation`."""
-    min_refresh_interval_seconds: int | None = None
-    """Between two automatic refreshes; None takes the bank's."""
-    fact_types: tuple[FactType, ...] | None = None
-    exclude_mental_models: bool = False
-    exclude_mental_model_ids: tuple[str, ...] | None = None
-    tags_match: TagsMatch | None = None
-    """None is `all_strict` for a model with tags and `any` for one without."""
-    tag_groups: tuple[Mapping[str, object], ...] | None = None
-    """Take the place of the model's own tags."""
-    include_chunks: bool | None = None
-    recall_max_tokens: int | None = None
-    recall_chunks_max_tokens: int | None = None
-    response_schema: Mapping[str, object] | None = None
-    keep_trace: bool = False
+    mode: RefreshMode = option(RefreshMode.FULL, "From everything in scope, or sentence by sentence.")
+    refresh_after_consolidation: bool = option(False, "Whether a consolidation refreshes it.")
+    refresh_cron: str | None = option(
+        None, "Schedule of five fields, in UTC; not with refresh_after_consolidation.", read=_read_cron
+    )
+    min_refresh_interval_seconds: int | None = option(
+        None, "Between two automatic refreshes; as the bank says by default.", at_least=0, at_most=MAX_COUNT
+    )
+    fact_types: tuple[FactType, ...] | None = option(None, "Only facts of these types.", read=_read_types)
+    exclude_mental_models: bool = option(False, "Whether other models are left out.")
+    exclude_mental_model_ids: tuple[str, ...] | None = option(None, "Models that are left out.")
+    tags_match: TagsMatch | None = option(
+        None, "How tags must match: by default all_strict for a model with tags, any for one without."
+    )
+    tag_groups: tuple[Mapping[str, object], ...] | None = option(
+        None, "Expressions on tags in place of the model's own tags.", read=_read_groups
+    )
+    include_chunks: bool | None = option(None, "Accepted for compatibility with Hindsight.")
+    recall_max_tokens: int | None = option(None, "Tokens of facts to read.", at_least=0, at_most=MAX_COUNT)
+    recall_chunks_max_tokens: int | None = option(
+        None, "Tokens of chunks to read.", at_least=0, at_most=MAX_COUNT
+    )
+    response_schema: Mapping[str, object] | None = option(
+        None, "JSON Schema of the structured output.", read=_read_schema
+    )
+    keep_trace: bool = option(False, "Whether a refresh keeps how it came to its result.")
 
-    def __post_init__(self) -> None:
-        _set(self, "mode", read_name(RefreshMode, self.mode, "trigger.mode"))
-        for name in ("refresh_after_consolidation", "exclude_mental_models", "keep_trace"):
-            if not isinstance(getattr(self, name), bool):
-                raise InvalidInput(f"trigger.{name}", "true or false", getattr(self, name))
-        if self.refresh_cron is not None:
-            cron = self.refresh_cron.strip() if isinstance(self.refresh_cron, str) else self.refresh_cron
-            _set(self, "refresh_cron", cron or None)
-        if self.refresh_cron is not None:
-            Cron.read(self.refresh_cron, "trigger.refresh_cron")
-            if self.refresh_after_consolidation:
-                raise InvalidInput(
-                    "trigger.refresh_cron", "a schedule or refresh_after_consolidation, not both"
-                )
-        for name in ("min_refresh_interval_seconds", "recall_max_tokens", "recall_chunks_max_tokens"):
-            _check_count(getattr(self, name), f"trigger.{name}")
-        if self.fact_types is not None:
-            names = dict.fromkeys(read_strings(self.fact_types, "trigger.fact_types"))
-            if not names:
-                raise InvalidInput("trigger.fact_types", "at least one type, or none at all", self.fact_types)
-            _set(self, "fact_types", tuple(read_name(FactType, name, "trigger.fact_types") for name in names))
-        if self.tags_match is not None:
-            _set(self, "tags_match", read_name(TagsMatch, self.tags_match, "trigger.tags_match"))
-        if self.tag_groups is not None:
-            read_tags(None, TagsMatch.ANY, self.tag_groups)
-            _set(self, "tag_groups", tuple(self.tag_groups))
-        if self.exclude_mental_model_ids is not None:
-            ids = read_strings(self.exclude_mental_model_ids, "trigger.exclude_mental_model_ids")
-            _set(self, "exclude_mental_model_ids", ids)
-        if self.response_schema is not None and not isinstance(self.response_schema, Mapping):
-            raise InvalidInput("trigger.response_schema", "a JSON Schema of an object", self.response_schema)
-        for name in ("tag_groups", "exclude_mental_model_ids", "response_schema"):
-            _check_storable(getattr(self, name), f"trigger.{name}")
-
-    @staticmethod
-    def read(value: RefreshTrigger | Mapping[str, object] | None) -> RefreshTrigger:
-        """Return a trigger from its fields; missing ones, and None, mean the default."""
-        if value is None:
-            return RefreshTrigger()
-        if isinstance(value, RefreshTrigger):
-            return value
-        names = {one.name for one in fields(RefreshTrigger)}
-        unknown = next((name for name in value if name not in names), None)
-        if unknown is not None:
-            raise InvalidInput(f"trigger.{unknown[:80]}", "one of " + ", ".join(sorted(names)))
-        return RefreshTrigger(**{name: part for name, part in value.items() if part is not None})  # type: ignore[arg-type]
+    def _complete(self) -> None:
+        if self.refresh_cron is not None and self.refresh_after_consolidation:
+            raise InvalidInput("refresh_cron", "a schedule or refresh_after_consolidation, not both")
 
     def merged(self, changes: Mapping[str, object]) -> RefreshTrigger:
         """Return the trigger with changed fields; setting one kind of automatic refresh clears the other."""
-        merged = {one.name: getattr(self, one.name) for one in fields(self)} | dict(changes)
+        merged = {**self.given(), **changes}
         cron = changes.get("refresh_cron")
         if isinstance(cron, str) and cron.strip() and "refresh_after_consolidation" not in changes:
             merged["refresh_after_consolidation"] = False
         if changes.get("refresh_after_consolidation") and "refresh_cron" not in changes:
             merged["refresh_cron"] = None
-        return RefreshTrigger.read(merged)
+        return read_trigger(merged, "trigger")
 
 
-def _read_trigger(value: object, name: str) -> RefreshTrigger:
-    if value is not None and not isinstance(value, RefreshTrigger | Mapping):
+def read_trigger(value: object, name: str = "trigger") -> RefreshTrigger:
+    """Return a trigger from its fields; missing ones, and None, mean the default."""
+    if isinstance(value, RefreshTrigger):
+        return value
+    if value is not None and not isinstance(value, Mapping):
         raise InvalidInput(name, "a RefreshTrigger or an object with its fields", value)
-    return RefreshTrigger.read(value)
+    try:
+        return RefreshTrigger.read({key: part for key, part in (value or {}).items() if part is not None})
+    except InvalidInput as error:
+        raise error.renamed(f"{name}.{error.field}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +175,7 @@ class MentalModelOptions(Options):
     )
     trigger: RefreshTrigger = option(
         RefreshTrigger(), "When it is refreshed by itself, how, and from which facts.", on=PROGRAMS,
-        read=_read_trigger, accepts=RefreshTrigger | Mapping[str, object] | None,
+        read=read_trigger, accepts=RefreshTrigger | Mapping[str, object] | None,
     )  # fmt: skip
 
     def _complete(self) -> None:

@@ -65,8 +65,9 @@ class Option:
 
     @property
     def group(self) -> type[Options] | None:
-        """Return the Options class nested here, or None for a plain option."""
-        return self.kind if isinstance(self.kind, type) and issubclass(self.kind, Options) else None
+        """Return the Options class nested here, or None for a plain option and one with a reader of its own."""
+        nested = isinstance(self.kind, type) and issubclass(self.kind, Options) and self.accepts is None
+        return self.kind if nested else None
 
     @property
     def choices(self) -> tuple[str, ...]:

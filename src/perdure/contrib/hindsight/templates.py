@@ -17,7 +17,7 @@ from perdure.contrib.hindsight.bodies import Body, fields_of, sparse
 from perdure.contrib.hindsight.config import apply_updates, overrides, read_updates
 from perdure.contrib.hindsight.mental_models import MentalModelTrigger, trigger_view
 from perdure.domain.directive import Directive
-from perdure.domain.mental_model import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS, MentalModel, RefreshTrigger
+from perdure.domain.mental_model import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS, MentalModel, read_trigger
 from perdure.errors import InvalidInput
 from perdure.surfaces.plugins.rest import AdminBank, ReadBank, Resource, Serving
 
@@ -148,7 +148,7 @@ def _read_model(bank: str, model: BankTemplateMentalModel) -> MentalModel:
     if not _ID.fullmatch(model.id):
         raise InvalidInput("mental_models.id", "lower case letters and digits, parted by hyphens", model.id)
     fields = model.model_dump(include={"id", "name", "source_query", "max_tokens"})
-    trigger = RefreshTrigger.read(model.trigger.named())
+    trigger = read_trigger(model.trigger.named())
     return MentalModel(bank=bank, tags=frozenset(model.tags), trigger=trigger, **fields)
 
 
