@@ -1,4 +1,4 @@
-"""The feed: what a bank's index reads from a database. Each store implements it; the index is one for all of them."""
+"""The feed: what a bank's index reads from a database, implemented by each store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Change(IntEnum):
     """What an index that already holds a fact must do about it. The values are stored."""
 
     COLUMNS = 0
-    """Filter columns changed (closed, reopened, edited); terms, memberships, tags, metadata and vectors did not."""
+    """Filter columns changed; terms, memberships, tags, metadata and vectors did not."""
     REPLACED = 1
     """Anything else of the fact changed."""
     GONE = 2
@@ -31,7 +31,7 @@ class Change(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class BankState:
-    """What the database says of a bank. An index of a lower version, another incarnation or another server is out of date."""
+    """The state of a bank in the database, by which an index knows that it is out of date."""
 
     key: int
     """Tells a bank from a deleted one of the same id."""
@@ -49,7 +49,7 @@ class BankState:
 
 
 class PackedFact(NamedTuple):
-    """A fact as the index loads it: its number, its id and the bytes of `perdure.stores.index.packing.pack_fact`."""
+    """A fact as the index loads it: number, id and the bytes of `packing.pack_fact`."""
 
     no: int
     id: str
@@ -78,7 +78,7 @@ class Feed(Protocol):
         """Return how many facts have a vector of the view."""
 
     def vectors(self, view: str, numbers: Sequence[int] | None = None) -> Iterator[tuple[FactNos, Matrix]]:
-        """Return (numbers, float32 matrix of shape (len(numbers), dimensions)) of all facts or of these, by rising number, in blocks."""
+        """Yield (numbers, float32 matrix of as many rows) of all facts or these, by number, in blocks."""
 
     def words(self, numbers: Sequence[int] | None = None) -> Iterator[tuple[int, Sequence[str]]]:
         """Return (number, plain words) of all facts or of these."""

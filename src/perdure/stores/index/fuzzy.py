@@ -44,7 +44,7 @@ class Vocabulary:
 def similarities(
     word: str, shared: Positions, theirs: NDArray[np.int32], candidate: Callable[[int], str]
 ) -> Scores:
-    """Return how similar a word is to candidates, of which each shares some of its trigrams and has `theirs` in all."""
+    """Return the similarity of a word to candidates that share trigrams with it and have `theirs`."""
     scores = jaccard(shared, len(trigram_keys(word)), theirs)
     if len(word) >= 3:
         # Only a word that shares all trigrams without padding can contain it.
@@ -80,7 +80,7 @@ def search_fuzzy(
 
 
 def trigram_keys(word: str) -> list[int]:
-    """Return the distinct trigrams of the word, padded by two blanks before and one after; three 21-bit code points each."""
+    """Return the distinct trigrams of the padded word, each as three 21-bit code points."""
     points = [ord(character) for character in f"  {word} "]
     return list({a << 42 | b << 21 | c for a, b, c in zip(points, points[1:], points[2:], strict=False)})
 

@@ -67,14 +67,14 @@ def _spread(
 
 
 def saturated(shared: Scores) -> Scores:
-    """Return tanh(0.5 x activation over shared entities), of which each next one adds less (`perdure.ports.probe.GraphProbe`)."""
+    """Return tanh(0.5 x activation over shared entities) (`perdure.ports.probe.GraphProbe`)."""
     return np.tanh(0.5 * shared)
 
 
 def neighbours(
     table: FactTable, mask: Mask, rows: Rows, activation: Scores, kind: LinkKind
 ) -> tuple[Rows, Scores]:
-    """Return the admitted rows that links of a kind join with `rows`, and weight times activation of each link."""
+    """Return admitted rows linked with `rows` by a kind, and weight times activation of each link."""
     position, far, weights = table.linked(rows, kind)
     kept = np.flatnonzero(mask.take(far))
     return far.take(kept), activation.take(position.take(kept)) * weights.take(kept)
@@ -88,7 +88,7 @@ def _shared_entities(
     entities: Mapping[str, float],
     hub_cap: int,
 ) -> Scores:
-    """Return for each row of the table the sum over its entities of the strongest activation that another row brings to one."""
+    """Return per row the sum over its entities of the strongest activation from another row."""
     # One line per mention of an entity by a row, or by the question (origin -1): entity, activation, origin.
     position, mentioned = table.entities(rows)
     named = [(digest(entity), weight) for entity, weight in entities.items() if weight > 0]
@@ -131,7 +131,7 @@ class StrongestActivation:
 def _members(
     table: FactTable, admitting: FilterMask, entities: Hashes, hub_cap: int
 ) -> tuple[Positions, Rows]:
-    """Return the admitted rows of each entity, of a hub the best-connected: position of the entity among `entities`, and row."""
+    """Return pairs of an entity's position and an admitted row, of a hub the best-connected."""
     crowded = table.members.counts(entities) > hub_cap
     few = np.flatnonzero(~crowded)
     position, member, _ = table.members.of_all(entities.take(few))
@@ -145,7 +145,7 @@ def _members(
 
 
 def _hub_members(table: FactTable, admitting: FilterMask, entity: int, hub_cap: int) -> Rows:
-    """Return the admitted rows of an entity with most links and entities, ties in recorded order; remembered with the mask."""
+    """Return the best-connected admitted rows of an entity, ties as recorded; kept with the mask."""
     with admitting.lock:
         rows = admitting.hubs.get((entity, hub_cap))
     if rows is None:
@@ -161,7 +161,7 @@ def _hub_members(table: FactTable, admitting: FilterMask, entity: int, hub_cap: 
 
 
 def search_pagerank(table: FactTable, probe: PageRankProbe, admitting: FilterMask, limit: int) -> list[Hit]:
-    """Rank by personalised PageRank (Page et al. 1999; over entities as in HippoRAG, Gutiérrez et al. 2024)."""
+    """Rank by personalised PageRank over entities (Page et al. 1999; HippoRAG, Gutiérrez et al. 2024)."""
     # One line per admitted membership: the entity's position among all entities, and the row.
     entities, position, row = table.members.entries()
     kept = np.flatnonzero(admitting.mask.take(row))

@@ -25,7 +25,7 @@ def saturated_frequency(frequency: Scores, relative_length: Scores, k1: float, b
 
 
 def search_keyword(table: FactTable, probe: KeywordProbe, mask: Mask, limit: int) -> list[Hit]:
-    """Rank by BM25; document counts and the mean length cover the facts that are not closed, whatever the filter."""
+    """Rank by BM25; counts and the mean length cover all open facts, whatever the filter."""
     count, average, length = table.open_count, table.average_length, table.columns["length"]
     scores, matched = np.zeros(table.size), np.zeros(table.size, np.bool_)
     for term in sorted(probe.terms):

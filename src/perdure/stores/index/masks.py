@@ -119,7 +119,7 @@ def _current(table: FactTable, where: Filter) -> Mask:
 
 
 def happened_during(table: FactTable, window: Window) -> Mask:
-    """Return which facts happened (undated ones: were said) in the window, by a guess where the date is unsure."""
+    """Return which facts happened (undated ones: were said) in the window, guesses included."""
     return _overlap(table.columns["first"], table.columns["last"], window)
 
 

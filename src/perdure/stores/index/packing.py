@@ -209,7 +209,7 @@ def _pack_links(links: Sequence[LinkEnd]) -> bytes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnpackedFacts:
-    """Bodies as arrays. Flat arrays hold the values of the first fact, then those of the second, and so on."""
+    """Bodies as arrays. Flat arrays hold the values of the first fact, then of the second, and so on."""
 
     columns: dict[str, Array]
     """One value per fact; the names are those of the format, without `version`."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from perdure.stores.index.arrays import Hashes, Mask, Positions, run_starts, spans
 
 TAIL = 8192
-"""Postings that are kept apart from the base: adding some sorts the tail, and the base only when the tail is full."""
+"""Postings kept apart from the base: the base is only sorted when this tail is full."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from perdure.stores.index.table import FactTable
 def search_relation(
     table: FactTable, probe: RelationProbe, names: Mapping[str, Sequence[str]], mask: Mask, limit: int
 ) -> list[Hit]:
-    """Score by the weight of the subject's entity plus that of the object's; `names` are names and aliases by entity id."""
+    """Score by the weights of subject and object; `names` are names and aliases by entity id."""
     weights: dict[int, float] = {}
     for entity, weight in probe.entities.items():
         for name in (entity, *names.get(entity, ())):

@@ -41,7 +41,7 @@ State = TypeVar("State", covariant=True)
 
 
 class Part(Protocol[State]):
-    """What is loaded when a probe first asks for it: the vectors of a view, the vocabulary, the signatures."""
+    """What is loaded at first use: the vectors of a view, the vocabulary, the signatures."""
 
     key: str
     """Names the part."""
@@ -51,7 +51,7 @@ class Part(Protocol[State]):
         """Return memory in use, roughly."""
 
     def read(self, feed: Feed, row_of: Rows, numbers: Sequence[int] | None = None) -> None:
-        """Add all facts, or those of some numbers; `row_of` tells the row per number, and -1 for those to leave out."""
+        """Add all facts or those of some numbers; `row_of` is -1 for those to leave out."""
 
     def state(self) -> State:
         """Return what was read so far; never changes."""
@@ -65,13 +65,13 @@ class LoadPart(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """Any thread may search it without a lock: the arrays never change, and the masks guard what they remember."""
+    """Any thread may search it without a lock: the arrays never change."""
 
     bank: str
     table: FactTable
     masks: FilterMasks
     parts: Mapping[str, Any]
-    """States of the parts that were loaded before, by key; they may have rows that the table does not have yet."""
+    """States of the loaded parts by key, perhaps with rows that the table does not have yet."""
     load: LoadPart
 
     @property

@@ -84,7 +84,7 @@ class FactTable:
         return np.repeat(np.arange(len(rows)), counts), self.mentions.take(spans(starts, counts))
 
     def linked(self, rows: Rows, kind: LinkKind) -> tuple[Positions, Rows, NDArray[np.float32]]:
-        """Return the facts linked with some rows: position of the row among `rows`, row of the other fact, weight."""
+        """Return links of some rows: position among `rows`, row of the other fact, weight."""
         numbers = self.numbers.take(rows).astype(np.uint64)
         position, others, weights = self.links[LINK_CODES[kind]].of_all(numbers)
         far = self.row_of.take(others)

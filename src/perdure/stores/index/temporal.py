@@ -59,7 +59,7 @@ def slice_width(start: int, end: int, count: int) -> int:
 
 
 def nearness(dates: Positions, probe: TemporalProbe, start: int, end: int) -> Scores:
-    """Return 1 at the window's centre, falling to 0 at its ends; of a window open at one side, from its other side on."""
+    """Return 1 at the window's centre, falling to 0 at its ends, or from its only bound on."""
     middle, reach = centre_and_reach(probe, start, end)
     if reach <= 0:
         return np.ones(len(dates))
@@ -80,7 +80,7 @@ def centre_and_reach(probe: TemporalProbe, start: int, end: int) -> tuple[int, i
 def _similarity(
     table: FactTable, query: Vector, view: VectorView, rows: Rows, slices: Positions, per_slice: int
 ) -> tuple[Rows, Positions, Scores]:
-    """Return rows, their slices and cosines, 0 for rows without a vector; in a large view only each slice's likeliest."""
+    """Return rows, slices and cosines, 0 without a vector; in a large view each slice's likeliest."""
     # Position of the vector of each row, -1 for rows without one: shape (rows,).
     position_of = np.full(max(table.size, int(view.rows.max(initial=-1)) + 1), -1)
     position_of[view.rows] = np.arange(len(view.rows))
@@ -113,7 +113,7 @@ def take_turns(
 def _linked(
     table: FactTable, probe: TemporalProbe, mask: Mask, rows: Rows, scores: Scores, limit: int
 ) -> tuple[Rows, Scores]:
-    """Return rows of the mask that are linked with `rows`; each scores its strongest link times the score there."""
+    """Return masked rows linked with `rows`, each with its best link weight times the score there."""
     strongest = np.full(table.size, -1.0)
     for kind in probe.spread:
         far, strength = neighbours(table, mask, rows, np.maximum(scores, 0.0), kind)

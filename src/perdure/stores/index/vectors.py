@@ -1,4 +1,4 @@
-"""The semantic channel and its vector views: exact while small; when large, sign bits choose which vectors are compared by their int8 codes."""
+"""The semantic channel: exact while small; in large views sign bits choose what int8 codes compare."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class CodedView:
         return _rounded(np.vecdot(vectors, query) * self.scales.take(positions))
 
     def likeness(self, query: Vector) -> NDArray[np.float32]:
-        """Return a number per vector that grows with its cosine: an estimate of it, less a constant, divided by |q'|.
+        """Return an estimate per vector that grows with its cosine, less a constant, over |q'|.
 
         With mean m, x = m + x', q = m + q' and |x| = 1: q.x = q'.x' - |x'|^2 / 2 + a constant, and q'.x' is about
         |q'| |x'| cos(pi h / d) where h of d signs differ (the angle between two vectors is pi times the share of random
@@ -129,7 +129,7 @@ def search_semantic(
 
 
 def nearest(view: VectorView, query: Vector, mask: Mask, limit: int) -> tuple[Rows, Scores]:
-    """Return rows and cosines of the admitted vectors, in a large view of those that can be among the nearest `limit`."""
+    """Return rows and cosines of the admitted vectors, in a large view of the likeliest."""
     positions = np.flatnonzero(mask_of(view.rows, mask))
     count = rescored(len(view.rows), limit)
     if len(positions) > 2 * count and (likeness := view.likeness(query)) is not None:
@@ -138,7 +138,7 @@ def nearest(view: VectorView, query: Vector, mask: Mask, limit: int) -> tuple[Ro
 
 
 def rescored(size: int, limit: int) -> int:
-    """Return how many of the likeliest of `size` vectors are compared by their codes to find the nearest `limit`.
+    """Return how many of the likeliest of `size` vectors to compare for the nearest `limit`.
 
     Few for few: of 18,000 vectors of real sentences, 975 hold all of the nearest 5, 1,200 .999 of the nearest 10.
     """
@@ -154,14 +154,14 @@ def likeliest(likeness: NDArray[np.float32], count: int) -> Positions:
 
 
 def sign_bits(matrix: Matrix) -> Hashes:
-    """Return signs of the values as bits; from shape (vectors, dimensions) to (words of 64 dimensions, vectors)."""
+    """Return signs as bits: from (vectors, dimensions) to (words of 64 dimensions, vectors)."""
     packed = np.packbits(matrix > 0, axis=1)
     padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
     return np.ascontiguousarray(padded.view(np.uint64).T)
 
 
 def int8_codes(matrix: Matrix) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-    """Return (scales, codes): symmetric scalar quantisation, each vector scaled so that its largest value becomes 127."""
+    """Return (scales, codes) of symmetric quantisation to -127..127, one scale per vector."""
     scales = np.maximum(np.abs(matrix).max(axis=1), 1e-12) / np.float32(127)
     return scales, np.rint(matrix / scales[:, None]).astype(np.int8)
 
@@ -172,7 +172,7 @@ def _rounded(products: NDArray[np.float32]) -> Scores:
 
 
 class ViewBuilder:
-    """Grows a view and hands out its states; above EXACT_UP_TO vectors it keeps codes instead of the vectors."""
+    """Grows a view and hands out its states, with codes instead of vectors above EXACT_UP_TO."""
 
     def __init__(self, name: str) -> None:
         self.key = f"view {name}"
@@ -228,7 +228,7 @@ class ViewBuilder:
 
 
 class _CodedArrays:
-    """The arrays of a `CodedView`. The mean is that of the vectors that were there at the first view, and stays."""
+    """The arrays of a `CodedView`. The mean stays that of its first vectors."""
 
     def __init__(self, dimensions: int, expected: int) -> None:
         self._scales = AppendOnlyArray(np.empty(0, np.float32))

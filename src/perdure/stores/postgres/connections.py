@@ -52,7 +52,7 @@ _REFUSALS = re.compile(
     r'FATAL:\s+(?:password authentication failed|no pg_hba\.conf entry|(?:database|role) "[^"]*" does not exist)'
 )
 _LOST = ("08", "57P01", "57P02", "57P03", "57P05", "25P03", "53300", "25006")
-"""SQLSTATEs, or classes of them, of a server that goes, starts, is full, has ended an idle session, or is no primary any more."""
+"""SQLSTATEs, or their classes, of a server that stops, starts, is full, or is no primary any more."""
 _ERRORS: dict[str, tuple[type[StoreError], str]] = {
     "55P03": (StoreLocked, "another transaction holds the lock"),
     "40P01": (StoreLocked, "two transactions waited for each other"),
@@ -69,12 +69,12 @@ _ERRORS: dict[str, tuple[type[StoreError], str]] = {
 
 @lru_cache(maxsize=1024)
 def translated(statement: str) -> bytes:
-    """Return a statement with `?` for its values as the driver takes it; none of ours has a per cent sign or a literal `?`."""
+    """Return a statement in the driver's style; ours have no per cent sign and no literal `?`."""
     return statement.replace("?", "%s").encode()
 
 
 def is_lost(error: BaseException | None) -> bool:
-    """Return whether the connection, or the server's role as primary, is gone: another attempt may succeed."""
+    """Return whether connection or primary is gone, so that another attempt may succeed."""
     if isinstance(error, psycopg.InterfaceError):
         return True
     if not isinstance(error, psycopg.Error) or isinstance(error, psycopg.errors.PipelineAborted):
@@ -86,13 +86,13 @@ def is_lost(error: BaseException | None) -> bool:
 
 
 class PatientConnection(psycopg.Connection[Values]):
-    """A connection that is given up when the server has sent nothing for so long: a server that hangs ends no statement."""
+    """A connection that is given up when a hanging server sends nothing for a time."""
 
     longest_silence = float("inf")
     """Seconds."""
 
     def wait(self, gen: PQGen[T], *args: Any, **options: Any) -> T:
-        """Run what waits for the server; raises OperationalError, with the connection closed, when it does not answer."""
+        """Run what waits for the server. Raise OperationalError, with the connection closed, if it hangs."""
         return super().wait(self._answered(gen), *args, **options)
 
     def _answered(self, gen: PQGen[T]) -> PQGen[T]:
@@ -131,7 +131,7 @@ def copying(db: Db, statement: bytes) -> Iterator[psycopg.Copy]:
 
 
 def is_refused(error: BaseException) -> bool:
-    """Return whether every server that was tried says that it will never let us in, as far as it says so in English.
+    """Return whether every server that was tried says that it will never let us in.
 
     A failed connection has no SQLSTATE, only what the servers wrote.
     """
@@ -179,7 +179,7 @@ class Address:
 
 
 class PostgresErrors:
-    """A block that the driver's errors leave as StoreErrors, and text that cannot be stored as InvalidInput."""
+    """A block whose driver errors become StoreErrors, and unstorable text InvalidInput."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -236,7 +236,7 @@ class Connections:
         calls = ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
         self._local_call = f"SELECT {calls}, set_config('{BANK_SETTING}', %s, true)".encode()
         self.is_secured = False
-        """Whether row-level security holds for this role: COPY cannot write then. Set when the store is opened."""
+        """Whether row-level security holds for this role, so that COPY cannot write."""
         self._free = threading.BoundedSemaphore(connections)
         # A thread that writes may read by a second connection: writers never take all of them.
         self._writers = threading.BoundedSemaphore(max(1, connections // 2))
@@ -356,7 +356,7 @@ class Connections:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def check_reached(self, losses: int) -> None:
-        """Raise StoreUnreachable where connections were lost since there were so many losses, or a new one is not answered."""
+        """Raise StoreUnreachable after more than `losses` lost connections, or without an answer."""
         if self.losses == losses:
             with (
                 suppress(psycopg.Error),
@@ -432,7 +432,7 @@ class SnapshotReads:
         self._db: Db | None = None
 
     def select_all(self, queries: Sequence[tuple[str, Sequence[object]]]) -> list[list[Values]]:
-        """Return the rows of each query with its values, in one round trip; after a lost connection in another state."""
+        """Return the rows of each query in one round trip, after a lost connection in another state."""
         with self._lock:
             try:
                 return self._select_all(queries)

@@ -1,4 +1,4 @@
-"""Encryption of content, so that destroying a key erases it at once: in dead rows, the log, replicas and backups alike.
+"""Encryption of content: destroying a key erases it at once in dead rows, log, replicas and backups.
 
 Each document has a key of its own, and so have facts without one and records. A key is one row of
 `content_key`; a text is stored as U+0002, the key's number and a colon, then base64 of nonce and AES-GCM's
@@ -150,7 +150,7 @@ def scopes_of(
     rows: Sequence[Values],
     of_facts: Callable[[Sequence[object]], Mapping[object, Scope]],
 ) -> list[Scope]:
-    """Return the scope of each row that is to be written; `of_facts` looks up those of facts that are stored, by number."""
+    """Return the scope of each row to write; `of_facts` looks up those of stored facts by number."""
     at = {name: place for place, name in enumerate(names)}
     match table:
         case "document":

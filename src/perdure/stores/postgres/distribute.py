@@ -1,4 +1,4 @@
-"""The same tables on a Citus cluster: every table with a bank is distributed by it, what belongs to no bank is on every worker.
+"""The same tables on a Citus cluster, distributed by bank; shared tables are on every worker.
 
 Citus is the user's own choice: nothing here needs it, and nothing else knows of it. Every statement of the
 store names the bank, so that each of them goes to one worker.

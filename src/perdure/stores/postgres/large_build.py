@@ -1,4 +1,4 @@
-"""Fills the search tables of a bank that has grown too large for memory, and empties them when it has shrunk again.
+"""Fills the search tables of a bank that outgrew memory, and empties them when it has shrunk.
 
 Facts are taken block by block, each block under the bank's lock, so that writers wait for a block at most;
 from then on they keep its rows up to date themselves. Then the HNSW indexes are built beside the writers
@@ -36,7 +36,7 @@ log = logging.getLogger("perdure.postgres")
 FILLED_AT_ONCE = 4000
 """Facts per transaction."""
 SHRUNK = 0.8
-"""A bank leaves the tables when it has fewer than this share of the facts that brought it there: not to and fro."""
+"""A bank leaves the tables below this share of the facts that brought it there."""
 CONNECTIONS_PER_VECTOR, CANDIDATES_AT_BUILD = 16, 64
 """HNSW's m and ef_construction: pgvector's defaults."""
 BUILD_MEMORY = "2GB"
@@ -140,7 +140,7 @@ class SearchTables:
 
 
 class _IndexBuild(Thread):
-    """Builds indexes of a bank's vectors; a process that ends takes the build with it, and the next one begins anew."""
+    """Builds indexes of a bank's vectors; a build ends with its process."""
 
     def __init__(self, connections: Connections, bank: int, views: Sequence[str]) -> None:
         super().__init__(name=f"perdure-hnsw-{bank}", daemon=True)
@@ -198,7 +198,7 @@ def _create_extension(db: Db) -> None:
 def _fill_block(
     transaction: Transaction, progress: Callable[[float], None], *, make_ready: bool = False
 ) -> bool:
-    """Take in the next facts; True when there is none left, and the tables are ready where that was asked for."""
+    """Add the next facts. Return True when none is left and the tables are ready."""
     with transaction() as tx:
         state = read_large_bank(tx._select(LARGE_BANK, tx.bank_no))
         if state is None:
@@ -246,7 +246,7 @@ def _is_valid(connections: Connections, bank: int, view: str) -> bool:
 
 
 def _own_connection(connections: Connections) -> Db:
-    """Connect outside of the pool and of any transaction; without our memory where a pooler refuses options."""
+    """Connect outside of the pool and of transactions, with more memory if a pooler allows it."""
     options = f"-c maintenance_work_mem={BUILD_MEMORY} -c max_parallel_maintenance_workers=4"
     with suppress(psycopg.OperationalError):
         return psycopg.connect(connections.address.conninfo, autocommit=True, options=options)

@@ -1,4 +1,4 @@
-"""Postings of large banks: blocks of `large_posting`, read as arrays and written where facts come, change or go."""
+"""Postings of large banks: blocks of `large_posting`, read and written as arrays."""
 
 from __future__ import annotations
 

@@ -325,7 +325,7 @@ def _as_stored(values: Array) -> list[object]:
 
 
 def _copy_row(bank: int, view: bytes, fact: int, value: bytes) -> bytes:
-    """Return a row of `large_vector` as binary COPY takes it; a halfvec is its length, zero, and big-endian float16."""
+    """Return a row of `large_vector` for binary COPY: a halfvec is length, zero, and float16."""
     halves = np.frombuffer(value, "<f2").astype(">f2").tobytes()
     return b"".join(
         (

@@ -1,4 +1,4 @@
-"""The channels of a large bank in SQL: the same formulas as `perdure.stores.index`, over what the tables hand out.
+"""The channels of a large bank in SQL, by the formulas of `perdure.stores.index`.
 
 Semantic search goes by pgvector's HNSW (Malkov and Yashunin 2018), scanned on until enough admitted facts
 came; keyword search by MaxScore (Turtle and Flood 1995) over blocks of postings; the others by indexed rows.
@@ -55,13 +55,13 @@ from perdure.stores.postgres.large_rows import VECTORS, LargeBank
 from perdure.stores.sql.columns import Values
 
 MIN_EF, MAX_EF = 200, 1000
-"""Candidates that HNSW keeps while it searches: twice as many as are asked for, within these bounds (pgvector's own limit)."""
+"""Candidates that HNSW keeps while it searches: twice the limit, within pgvector's bounds."""
 MAX_SCANNED = 20_000
-"""Vectors that HNSW looks at, at most, for a filter that admits few; then the admitted ones are compared one by one."""
+"""Most vectors that HNSW visits for a strict filter; then the admitted ones are compared."""
 RARE_TERM = 2_000
 """Terms in at most this many facts are read first and together."""
 _FIRST_CHECK = 4
-"""The filter is asked about this many times the facts that are wanted, then about four times as many, and so on."""
+"""The filter checks this many times the wanted facts, then four times as many, and so on."""
 _PAGERANK_FACTS = 20_000
 """Facts that PageRank reaches, at most."""
 _PLAIN_VIEW = re.compile(r"\w+")
@@ -199,7 +199,7 @@ class LargeSearch:
     # Keyword
 
     def _keyword(self, probe: KeywordProbe, condition: Condition, limit: int) -> list[Hit]:
-        """Rank by BM25 with MaxScore: look terms with little to add up only for facts that may still be among the best."""
+        """Rank by BM25 with MaxScore: look up weak terms only for facts that may still rank."""
         weights: dict[int, list[float]] = {}
         for term in sorted(probe.terms):
             weights.setdefault(term_hash(term), []).append(probe.terms[term])
@@ -256,7 +256,7 @@ class LargeSearch:
         return np.concatenate(numbers), np.concatenate(scores)
 
     def _lowest_of_best(self, candidates: _Candidates, admits: _Admission, limit: int) -> float | None:
-        """Return the score of the last of the best `limit` admitted candidates, None while there are fewer."""
+        """Return the score of the last of the best `limit` admitted candidates, None for fewer."""
         _, scores = admits.best(candidates, limit)
         return float(scores[-1]) if len(scores) == limit else None
 
@@ -384,7 +384,7 @@ class LargeSearch:
         return ranked
 
     def _window(self, probe: TemporalProbe, inside: Condition) -> tuple[int, int] | None:
-        """Return first and last moment of the window in microseconds; an open side ends where the facts do."""
+        """Return first and last microsecond of the window; an open side ends where the facts do."""
         if probe.window.start is not None and probe.window.end is not None:
             return micros(probe.window.start), micros(probe.window.end)
         query = f"SELECT min(f.first), max(f.first) FROM large_fact AS f WHERE f.bank = ? AND {inside.sql}"
@@ -488,7 +488,7 @@ class LargeSearch:
     def _members(
         self, entities: Sequence[int], cap: int, condition: Condition
     ) -> tuple[NDArray[np.int64], FactNos]:
-        """Return the admitted facts of each entity, of a hub the best-connected: position of the entity, and number."""
+        """Return pairs of an entity's position and an admitted fact, of a hub the best-connected."""
         if not entities:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         query = (
@@ -681,7 +681,7 @@ class _Admission:
             order = self._leading(candidates.numbers, scores, size)
 
     def _leading(self, numbers: FactNos, scores: Scores, size: int) -> NDArray[np.int64]:
-        """Return positions of the `size` best, by falling score, ties by number (numbers rise with positions)."""
+        """Return positions of the `size` best by score, ties by number."""
         if len(scores) > size:
             border = np.partition(scores, len(scores) - size)[len(scores) - size]
             above, tied = np.flatnonzero(scores > border), np.flatnonzero(scores == border)

@@ -232,7 +232,7 @@ class PostgresTransaction(TransactionRows, SealedTransaction):
     def __init__(
         self, db: Db, bank_id: str, now: datetime, *, by_copy: bool = True, encrypt_new: bool = False
     ) -> None:
-        """Encrypt a bank that this transaction makes with `encrypt_new`. COPY cannot write under row-level security."""
+        """Encrypt a bank that this transaction creates, with `encrypt_new`."""
         self._db = db
         self._encrypt_new = encrypt_new
         self._by_copy = by_copy
@@ -269,7 +269,7 @@ class PostgresTransaction(TransactionRows, SealedTransaction):
             self._db.cursor().executemany(translated(statement), rows)
 
     def _insert_rows(self, table: str, names_of_row: Sequence[str], rows: Sequence[Values]) -> None:
-        """Insert many rows by COPY, which waits for what was sent before and is refused under row-level security."""
+        """Insert many rows by COPY, which row-level security refuses."""
         if len(rows) < _COPIED or not self._by_copy:
             values = placeholders(names_of_row)
             self._execute_many(f"INSERT INTO {table} ({names(names_of_row)}) VALUES ({values})", rows)

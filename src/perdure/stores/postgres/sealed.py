@@ -1,4 +1,4 @@
-"""Writes of an encrypted bank: content is encrypted on its way in, and an erasure destroys the keys of what it touched."""
+"""Writes of an encrypted bank: content is encrypted, and an erasure destroys its keys."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ IS_ENCRYPTED = "SELECT 1 FROM content_key WHERE bank = ? AND scope = ''"
 ENCRYPTED, ENCRYPTING = "", "encrypting"
 """Scopes that stand for the bank: what is written is encrypted; what was written before may not be yet."""
 PLAIN_UNTIL = "plain until "
-"""Begins the scope that names an erasure: while it is pending, the server's files may hold the bank as it was before."""
+"""Prefix of the scope of a pending erasure, while files may hold the bank as it was before."""
 _KEYS_OF = {"fact": "no", "fact_features": "fact", "document": "id", "chunk": "id"}
 """Table -> the column that, with the bank, tells its rows apart."""
 RECORD_KEY = ("kind", "id")
 
 
 class SealedTransaction(BankTransaction):
-    """A transaction that encrypts where the bank is encrypted: since it was made, or since `encrypting.py` began with it."""
+    """A transaction that encrypts the content of encrypted banks."""
 
     _encrypt_new: bool
 
@@ -72,7 +72,7 @@ class SealedTransaction(BankTransaction):
         self._bank_keys_destroyed = wholly_encrypted
 
     def destroy_keys(self) -> bool:
-        """Destroy the keys of what this transaction deleted or rewrote; False where it may be somewhere without encryption."""
+        """Destroy the keys of what was deleted or rewritten. Return False if some was not encrypted."""
         if not self._encrypts():
             return self._bank_keys_destroyed
         documents, facts, records = (
@@ -123,7 +123,7 @@ class SealedTransaction(BankTransaction):
         self._is_encrypted = True
 
     def encrypt_block(self, table: str, after: Values | None, limit: int) -> tuple[Values | None, int]:
-        """Encrypt what is not, among so many stored rows behind a key; the last one's key, None at the end, and how many were."""
+        """Encrypt a block of rows behind a key. Return the last key, None at the end, and the count."""
         key = RECORD_KEY if table == "record" else (_KEYS_OF[table],)
         names = (*key, *sorted(COLUMNS[table]), *(("document_id",) if table == "chunk" else ()))
         behind = "" if after is None else f" AND ({', '.join(key)}) > ({', '.join('?' * len(key))})"

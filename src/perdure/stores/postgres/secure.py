@@ -1,4 +1,4 @@
-"""Row-level security: a role other than the owner sees, in each transaction, the rows of the one bank that it names.
+"""Row-level security: in a transaction, other roles see the rows of the one bank that it names.
 
 Perdure names the bank of every transaction in the setting `perdure.bank` (SET LOCAL, so that poolers do no
 harm). The policies compare it with the rows: a statement that forgets its bank, or names a wrong one, finds

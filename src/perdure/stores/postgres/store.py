@@ -1,4 +1,4 @@
-"""The store on a server: PostgreSQL is the truth, every process caches the indexes of the banks that it reads."""
+"""The store on PostgreSQL; every process caches the indexes of the banks that it reads."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def read_state(connections: Connections, bank: str) -> PostgresState | None:
 
 
 LARGE_BANK_FACTS = 300_000
-"""Facts above which a bank is searched in SQL: an index in memory takes about 2 KB per fact, so half of `index_memory_mb`."""
+"""Facts above which a bank is searched in SQL; an index takes about 2 KB of memory per fact."""
 
 
 class PostgresStore(SqlStore):
-    """The Store protocol on one database, which any number of processes on any number of machines may share."""
+    """The Store protocol on one database, shared by any number of processes and machines."""
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class PostgresStore(SqlStore):
         self._connections.close()
 
     def secure(self, role: str, *, off: bool = False) -> None:
-        """Let a role read and write through Perdure, each transaction one bank only (`perdure.stores.postgres.secure`)."""
+        """Let a role read and write, each transaction one bank (`perdure.stores.postgres.secure`)."""
         with self._connections.errors:
             (secure.disable if off else secure.enable)(self._connections, role)
 
@@ -248,7 +248,7 @@ class PostgresStore(SqlStore):
 
 
 class PostgresReading(PostgresRows, BankReading):
-    """The Reading protocol: each read of rows is a transaction of its own, searches come from one snapshot of the index."""
+    """The Reading protocol: a transaction per read of rows, one snapshot for all searches."""
 
     def __init__(
         self,
@@ -301,7 +301,7 @@ class PostgresReading(PostgresRows, BankReading):
             return self._connections.select(query, *parameters, bank=self.bank_id)
 
     def _fact_rows(self, column: str, values: Iterable[object]) -> list[list[Values]]:
-        """Return facts and what belongs to them in one round trip; row by row where one of them cannot be read."""
+        """Return whole facts in one round trip, row by row if one of them cannot be read."""
         rows: list[list[Values]] = [[] for _ in (queries.FACT, *queries.FACT_LISTS)]
         for batch in batches(values):
             condition, parameters = self._any(column, batch)

@@ -1,4 +1,4 @@
-"""Clearing what erased content left in the server's files, as far as a client can, and saying what is still pending.
+"""Clearing what erased content left in the server's files, as far as a client can.
 
 A deleted row stays in its table's file as a dead tuple, and in the write-ahead log. CLUSTER writes the tables
 to new files, from rows alone; after that a checkpoint lets the server drop the old segments of the log. A
@@ -21,7 +21,7 @@ from perdure.ports.store import Traces
 from perdure.stores.postgres.connections import SCHEMA_NAME, Connections, Db
 
 SMALL_DATABASE = 256 << 20
-"""Bytes of all tables up to which they are written anew without being asked: it locks each of them meanwhile."""
+"""Bytes of all tables up to which they are rewritten without being asked, which locks them."""
 KEYS = "content_key"
 _KEPT = ("erasure", "schema_version", KEYS)
 """Tables that hold no content."""
@@ -123,7 +123,7 @@ def _size(connections: Connections) -> int:
 
 
 def _write_anew(db: Db, size: int) -> None:
-    """Write the tables to new files, unless they are large or somebody may still see what was erased; keys in any case."""
+    """Rewrite the tables, unless they are large or still read by others; keys in any case."""
     marks = db.execute(
         b"SELECT xid, files FROM erasure WHERE rewritten IS NULL ORDER BY xid::xid8"
     ).fetchall()
@@ -145,7 +145,7 @@ def _write_anew(db: Db, size: int) -> None:
 
 
 def _still_seen(db: Db, xid: str) -> bool:
-    """Return whether a transaction, prepared transaction or replication slot still sees rows that this one deleted."""
+    """Return whether a transaction or replication slot still sees rows that this one deleted."""
     query = (
         b"SELECT pg_snapshot_xmin(pg_current_snapshot()) <= %(xid)s::xid8 OR EXISTS ("
         b"SELECT 1 FROM (SELECT backend_xmin AS xmin FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
@@ -175,7 +175,7 @@ def _drop_old_log(connections: Connections) -> None:
 
 
 def _unmark(db: Db) -> None:
-    """Delete the marks of erasures whose segments of the log are gone, and written over where they were recycled."""
+    """Delete the marks of erasures whose segments of the log are gone or overwritten."""
     db.execute(
         b"WITH log AS (SELECT min(substr(name, 9)) AS first, max(substr(name, 9)) AS last FROM pg_ls_waldir()"
         b" WHERE name ~ '^[0-9A-F]{24}$')"

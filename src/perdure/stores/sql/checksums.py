@@ -30,7 +30,7 @@ Rows = Sequence[Values]
 
 
 def fact_checksum(row: Values, mentions: Rows, tags: Rows, sources: Rows) -> int:
-    """Return the checksum of a row of FACT_ROW, (ordinal, entity id, name), (tag,) and (ordinal, source id)."""
+    """Return the checksum of a fact's row with its mentions, tags and sources."""
     return crc32(canonical(_fact_content(row), mentions, tags, sources))
 
 

@@ -1,4 +1,4 @@
-"""Domain objects as rows and back. A column has the name of the field that it holds: the order of fields means nothing."""
+"""Domain objects as rows and back. A column has the name of the field that it holds."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ _WRITE: dict[str, Callable[[Any], object]] = {
     "tier": str,
     **dict.fromkeys(("ordinal", "classification", "trust", "credibility", "start", "end", "is_agent"), int),
 }
-"""What is stored of a field's value; enumerations are bound faster as plain strings, a truth value is stored as a number."""
+"""What is stored of a field's value: names of enumerations, numbers for truth values."""
 
 
 @cache
@@ -167,7 +167,7 @@ def read_facts(
     tags: Mapping[object, Sequence[Values]],
     sources: Mapping[object, Sequence[Values]],
 ) -> dict[int, Fact]:
-    """Return number -> fact: from its row of FACT_ROW, its rows of `mentions`, of (tag,) and of (ordinal, source id)."""
+    """Return number -> fact from its rows, mentions, tags and sources."""
     if not rows:
         return {}
     # A recall reads a hundred facts and more: whole columns are converted at once, JSON as one text.
@@ -230,7 +230,7 @@ def bank_row(bank: Bank) -> dict[str, object]:
 
 
 def creation_order(item: Document | Record) -> datetime:
-    """Return the time to sort by; not left to SQL, since text of times with different offsets does not sort."""
+    """Return the time to sort by: text of times with different offsets does not sort."""
     assert item.created_at is not None
     return item.created_at
 

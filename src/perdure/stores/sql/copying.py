@@ -104,7 +104,7 @@ class BankCopy:
     source_encrypted: bool
     """Whether its content is stored encrypted where it comes from."""
     encrypted: bool
-    """Whether its content is stored encrypted in the target; if not, whoever can read that database can read it."""
+    """Whether the target stores its content encrypted."""
     changed_meanwhile: bool
     """Whether the source was written to after it was read: copy again when nothing writes."""
 
@@ -182,7 +182,7 @@ def copy_bank(
 def copy_shared_records(
     source: TableStore, target: TableStore, copies_kind: Callable[[str], bool] = lambda kind: True
 ) -> int:
-    """Copy what belongs to no bank, of the kinds that are wanted; what the target has stays. Returns how many came."""
+    """Copy records of these kinds that belong to no bank, unless they exist. Return their number."""
     columns = _common_columns(source, target)["shared_record"]
     with source.tables(writing=False) as tables:
         rows = tables.select(f"SELECT {names(columns)} FROM shared_record ORDER BY kind, id")

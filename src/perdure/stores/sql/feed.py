@@ -34,7 +34,7 @@ def cached_facts(rows: BankRows, numbers: Sequence[int]) -> dict[int, PackedFact
 
 
 def packed_facts(rows: BankRows, numbers: Sequence[int]) -> list[PackedFact]:
-    """Return cached facts; pack those from their rows that the cache lacks, or has damaged or in another format."""
+    """Return packed facts from the cache; pack those that it lacks or has damaged."""
     cached = cached_facts(rows, numbers).values()
     packed = {fact.no: fact for fact in cached if packing.is_sound(fact.id, fact.body)}
     if len(packed) < len(numbers):
@@ -110,7 +110,7 @@ class BankFeed(BankRows):
 
 
 def pack_facts(rows: BankRows, numbers: Sequence[int]) -> list[PackedFact]:
-    """Return facts as the index loads them, packed from their rows; the one meaning of a row of `index_cache`."""
+    """Return facts as the index loads them, packed from their rows."""
     facts, terms, links = rows.facts_by_number(numbers), rows.terms(numbers), rows.earlier_links(numbers)
     return [
         PackedFact(

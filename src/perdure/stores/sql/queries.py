@@ -93,7 +93,7 @@ class BankRows(ABC):
     def _where(
         self, query: str, column: str, values: Iterable[object] | None, *parameters: object
     ) -> Iterator[Values]:
-        """Return rows of a query whose first parameter is the bank, with one of the values in a column; None takes all."""
+        """Return rows of a query on the bank, with one of the values in a column; None selects all."""
         if values is None:
             yield from self._of_bank(query, *parameters)
         else:
@@ -114,7 +114,7 @@ class BankRows(ABC):
         return f"{column} IN ({placeholders(values)})", values
 
     def _is_damage(self, error: Exception) -> bool:
-        """Return whether an error means that what is stored is damaged, so that other rows may still be read."""
+        """Return whether an error means damage, so that other rows may still be read."""
         return isinstance(error, StoreCorrupt | UnicodeDecodeError)
 
     def _one_by_one(
@@ -132,7 +132,7 @@ class BankRows(ABC):
         return rows
 
     def _built(self, kind: str, rows: Iterable[Values], build: Callable[[Values], T]) -> dict[str, T]:
-        """Return id -> what is made of its row, which begins with the id; a row of which nothing can be made is left out."""
+        """Return id -> object of its row, which begins with the id, without rows that cannot be read."""
         built: dict[str, T] = {}
         for row in rows:
             try:
@@ -172,7 +172,7 @@ class BankRows(ABC):
     def _facts_one_by_one(
         self, rows: Mapping[int, Values], *lists: Mapping[object, Sequence[Values]]
     ) -> dict[int, Fact]:
-        """Return the facts without those whose counts and weights, which no checksum covers, cannot be read."""
+        """Return the facts whose counts and weights, which no checksum covers, can be read."""
         facts: dict[int, Fact] = {}
         for no, row in rows.items():
             try:
@@ -184,7 +184,7 @@ class BankRows(ABC):
     def _sound(
         self, kind: str, rows: Iterable[Values], checksum: Callable[[Values], int]
     ) -> Iterator[Values]:
-        """Return the rows, which begin with their id and end with their checksum, that are what was written; without it."""
+        """Return the rows that match the checksum at their end, without it."""
         for *row, stored in rows:
             if stored == checksum(tuple(row)):
                 yield tuple(row)
@@ -339,7 +339,7 @@ class BankRows(ABC):
     def proofs_from(
         self, *, document_ids: Sequence[str] = (), chunk_ids: Sequence[str] = ()
     ) -> dict[str, list[Proof]]:
-        """Return fact id -> those of its proofs that come from one of the documents or chunks, oldest first."""
+        """Return fact id -> proofs from one of the documents or chunks, oldest first."""
         sources = (("document_id", set(document_ids)), ("chunk_id", set(chunk_ids)))
         numbers = {
             no

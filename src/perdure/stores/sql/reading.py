@@ -61,7 +61,7 @@ class BankReading(BankRows):
             return self._until_read(searched)
 
     def _until_read(self, read: Callable[[], T]) -> T:
-        """Return what a read through the index leads to; a server's database repeats one that lost its connection."""
+        """Return the result of a read through the index; a server repeats it after a lost connection."""
         return read()
 
     def check_reached(self) -> None:
@@ -84,7 +84,7 @@ class BankReading(BankRows):
         return ([], 0) if snapshot is None else snapshot.listing(selection, among)
 
     def _index(self) -> Snapshot | None:
-        """Return the snapshot of this reading, taken when it is first needed; None when there is no such bank."""
+        """Return the snapshot of this reading, taken at first use; None without such a bank."""
         if self._state is None:
             return None
         with self._lock:

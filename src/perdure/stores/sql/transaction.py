@@ -21,7 +21,7 @@ from perdure.stores.sql.feed import pack_facts, read_state
 from perdure.stores.sql.queries import BankRows
 
 CHANGES_KEPT = 100_000
-"""Rows of `change` per bank; beyond it all are dropped, and indexes that have not seen them load the bank anew."""
+"""Rows of `change` per bank; above it all are dropped, and stale indexes load the bank anew."""
 _NEW_IN_MEMORY = 5_000
 """Facts that a transaction keeps in memory until they are packed for the index."""
 RECALLS_KEPT = 20
@@ -398,7 +398,7 @@ class BankTransaction(BankRows):
         self._touched = True
 
     def _ensure_bank(self, banks: Iterable[str] | None = None) -> None:
-        """Create the bank if it is not there and there is something to write; what belongs to another is refused."""
+        """Create a missing bank if there is something to write. Refuse what belongs to another bank."""
         owners = {self.bank_id} if banks is None else set(banks)
         self._check_banks(owners)
         if owners and not self.bank_no:
@@ -495,7 +495,7 @@ class BankTransaction(BankRows):
         self._replace("index_cache", ("fact",), ("id", "body"), pack_facts(self, [no]))
 
     def _replace(self, table: str, key: Sequence[str], names: Sequence[str], rows: Sequence[Values]) -> None:
-        """Insert rows of the bank, or replace those with their keys; a row has the values of the key first."""
+        """Insert rows of the bank, or replace those with the same key, which comes first."""
         changes = ", ".join(f"{name} = excluded.{name}" for name in names)
         columns_of_row = ("bank", *key, *names)
         self._execute_many(

@@ -159,7 +159,7 @@ class BankCheck:
             )
 
     def _check_links(self) -> None:
-        """Look for links without both facts or a weight from 0 to 1, and for successors that are not there."""
+        """Look for links without both facts or with a wrong weight, and for missing successors."""
         self._count("link")
         query = (
             "SELECT source, target, kind FROM link WHERE bank = ? AND (weight NOT BETWEEN 0 AND 1.000001"

@@ -171,7 +171,7 @@ class Connections:
 
     @contextmanager
     def writer(self, *, for_long: bool = False) -> Iterator[sqlite3.Connection]:
-        """Lend the writer to one thread at a time; while it is taken `for_long`, others wait as long as it takes."""
+        """Lend the writer to one thread at a time; `for_long` lets others wait without a limit."""
         self._check_usable()
         if self.read_only:
             raise StoreReadOnly(f"{self.path}: the file or its folder cannot be written")

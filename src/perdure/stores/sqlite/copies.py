@@ -42,7 +42,7 @@ def write_copy(connections: Connections, file: str) -> None:
 
 
 def check_unused(path: str) -> None:
-    """Raise StoreLocked while another process has the file open; a file that SQLite cannot read is nobody's."""
+    """Raise StoreLocked while another process has the file open."""
     if not os.path.exists(path):
         return
     with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as db:

@@ -22,7 +22,7 @@ _TABLES = (
 
 
 def salvage(path: str, target: str) -> dict[str, int]:
-    """Copy every row that can be read to a new file; table that could not be copied whole -> how many of its rows were.
+    """Copy every readable row to a new file. Return incomplete table -> rows copied.
 
     A table is read from its beginning up to the damage, then from its end back to the damage, and between
     them by each row number, where rows have one. Rows come as they are stored, damaged ones too.

@@ -26,7 +26,7 @@ _UPGRADE = (
 
 
 def prepare(connection: sqlite3.Connection, path: str) -> None:
-    """Create the tables of an empty file, upgrade those of the schema before, fill a missing index cache, in one transaction.
+    """Create or upgrade the tables and fill a missing index cache, in one transaction.
 
     Raise StoreVersion or StoreCorrupt for any other file and leave it as it is.
     """
@@ -85,7 +85,7 @@ def _lacks_cache(connection: sqlite3.Connection) -> bool:
 
 
 def _version(connection: sqlite3.Connection, path: str, *, upgrading: bool = False) -> int:
-    """Return SCHEMA, 0 for an empty file, or the schema before where that is upgraded; raise for every other file."""
+    """Return SCHEMA, an older one that is upgraded, or 0 for an empty file. Raise for other files."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:

@@ -146,7 +146,7 @@ class SqliteStore(SqlStore):
 
 
 class SqliteReading(SqliteRows, BankReading):
-    """The Reading protocol: rows from the calling thread's connection, searches from one snapshot of the index."""
+    """The Reading protocol: rows from the thread's connection, one snapshot for all searches."""
 
     def __init__(
         self, connections: Connections, indexes: IndexCache, bank: str, state: BankState | None
@@ -165,6 +165,6 @@ class SqliteReading(SqliteRows, BankReading):
 
 
 def _make_private(path: str) -> None:
-    """Make a missing file for its owner alone, which SQLite gives its log files too; where it cannot be made, opening tells why."""
+    """Create a missing file for its owner alone, as SQLite then does with its log files."""
     with suppress(OSError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

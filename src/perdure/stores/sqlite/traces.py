@@ -35,7 +35,7 @@ def clears_at_once(connections: Connections) -> bool:
 
 
 def clear(connections: Connections) -> Traces:
-    """Write the file anew and cut the log; PENDING when another process is in the way for longer than the busy timeout.
+    """Rewrite the file and cut the log. Return PENDING if another process is in the way.
 
     An erasure is unmarked last, so that a crash at any moment leaves it marked. Only those that were marked
     before the file was written anew are unmarked: another process may erase meanwhile.
@@ -66,7 +66,7 @@ def _vacuum(writer: sqlite3.Connection) -> None:
 
 
 def _cut_log(writer: sqlite3.Connection, seconds: float) -> bool:
-    """Return whether the log could be cut; SQLite itself waits for readers, but not for another process that is cutting it."""
+    """Return whether the log could be cut, which another process that cuts it prevents."""
     deadline = time.monotonic() + seconds
     while writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
         if time.monotonic() >= deadline:
