@@ -24,7 +24,7 @@ from perdure.domain.options import Option, Options, options_of
 from perdure.domain.webhook import WebhookChanges, WebhookOptions
 from perdure.forget.options import Target
 from perdure.manage.curation import CHANGEABLE
-from perdure.manage.options import FactListOptions
+from perdure.manage.facts import FactListOptions
 from perdure.recall.options import RecallOptions
 from perdure.reflect.options import ConsolidateOptions, ReflectOptions
 from perdure.retain.options import RetainLaterOptions, RetainOptions

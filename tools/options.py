@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from perdure.domain.options import FlatOption, Option, Options, Surface, flat_options, options_of
-from perdure.manage.options import FactListOptions
+from perdure.manage.facts import FactListOptions
 from perdure.recall.options import RecallOptions
 from perdure.reflect.options import ConsolidateOptions, ReflectOptions
 from perdure.retain.options import RetainLaterOptions, RetainOptions

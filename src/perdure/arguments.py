@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 from perdure.domain.bank import Disposition
-from perdure.domain.directive import DirectiveText
+from perdure.domain.directive import Directive, GivenDirective
 from perdure.domain.fact import FactType, Tier
 from perdure.domain.filter import Filter, TagsMatch
 from perdure.domain.item import UpdateMode
@@ -135,7 +135,7 @@ class RecallArguments(TypedDict, total=False):
 class ReflectArguments(RecallArguments, total=False):
     """Options of a reflect: those of its recall, and how it answers."""
 
-    directives: Sequence[str | DirectiveText | Mapping[str, str]]
+    directives: Sequence[str | Directive | GivenDirective | Mapping[str, str]]
     """Rules for this answer, in addition to the bank's own."""
     apply_all_directives: bool
     """Follow all active directives of the bank, whatever their tags."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, runtime_checkable
 
 from perdure.domain.item import check_tags
 from perdure.domain.options import Options, option
@@ -42,20 +41,6 @@ class Directive(DirectiveChanges):
     updated_at: datetime | None = None
 
 
-@runtime_checkable
-class DirectiveText(Protocol):
-    """A directive as it is stored."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def content(self) -> str: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenDirective:
     """A directive that is passed with a question."""
@@ -63,3 +48,7 @@ class GivenDirective:
     id: str
     name: str
     content: str
+
+
+DirectiveText = Directive | GivenDirective
+"""A directive as it is stored or passed."""

@@ -15,6 +15,7 @@ from perdure.domain.fact import FactType
 from perdure.domain.filter import TagsMatch, read_tags
 from perdure.domain.item import check_tags
 from perdure.domain.options import PROGRAMS, Options, option, read_name, read_strings
+from perdure.domain.plain import to_plain
 from perdure.errors import InvalidInput
 
 PLACEHOLDER = "Generating content..."
@@ -341,7 +342,7 @@ class RefreshPreview:
 
     def trace(self, now: datetime) -> dict[str, object]:
         """Return how the refresh came to its result, without any text of memory."""
-        operations, retraction = self.operations, self.retraction
+        retraction = self.retraction
         return {
             "recorded_at": now.isoformat(),
             "effective_mode": self.effective_mode.value,
@@ -357,9 +358,7 @@ class RefreshPreview:
                 }
             ],
             "llm_calls": [dict(call) for call in self.llm_calls],
-            "delta_operations": None
-            if operations is None
-            else {"applied": list(operations.applied), "skipped": list(operations.skipped)},
+            "delta_operations": to_plain(self.operations),
             "retraction": None
             if retraction is None
             else {

@@ -19,7 +19,7 @@ from perdure.domain.plain import to_record
 from perdure.domain.verb import READ, WRITE, verb
 from perdure.domain.webhook import CONSOLIDATION_COMPLETED, RETAIN_COMPLETED, WEBHOOK
 from perdure.errors import InvalidInput, PerdureError
-from perdure.jobs.consolidate_job import CONSOLIDATION, PERCENT, ConsolidateJob
+from perdure.jobs.consolidate_job import CONSOLIDATION, PERCENT, consolidate_job
 from perdure.jobs.debounce import Debouncer
 from perdure.jobs.kind import JobKind, SingleStepJob, Step
 from perdure.jobs.outbox import Outbox
@@ -76,8 +76,8 @@ class Background:
         )
         self._search_tables_job = search_tables_job(store)
         self._refresh_job = refresh_job(components)
-        self._consolidate_job = ConsolidateJob(
-            components, model_stages=(self._refresh_touched_models,), announce=self._announce_consolidation
+        self._consolidate_job = consolidate_job(
+            components, self._refresh_touched_models, self._announce_consolidation
         )
         self._reprocess_job = reprocess_job(components.retain, self.after_retain)
         self._refine_job = self._make_refine_job(local)
@@ -134,7 +134,8 @@ class Background:
     def consolidate(self, bank: str, scopes: Sequence[Scope] | None = None) -> Operation:
         """Submit a consolidation (of some scopes), or return the one that is under way."""
         unfinished = self._unfinished(bank, CONSOLIDATION) if scopes is None else None
-        return unfinished or self.jobs.submit(bank, self._consolidate_job.plan(scopes))
+        body = {"scopes": None if scopes is None else [list(scope) for scope in scopes]}
+        return unfinished or self.jobs.submit(bank, self._consolidate_job.plan(body, total=PERCENT))
 
     def refresh(
         self, bank: str, model_id: str, mode: RefreshMode | None = None, not_before: datetime | None = None

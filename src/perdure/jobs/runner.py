@@ -382,33 +382,22 @@ class JobRunner:
     def _record_step(self, step: Step, tx: Records, result: Mapping[str, object]) -> None:
         """Record in the transaction of a step that it is done, or a part of it."""
         stored = self._check_step(tx, step)
+        told = _merged(stored.operation.result or {}, result)
+        operation = replace(stored.operation, result=told, updated_at=self._clock())
         if step.unfinished:
-            operation = replace(
-                stored.operation,
-                result=_merged(stored.operation.result or {}, result),
-                updated_at=self._clock(),
-            )
-            partial = _with_partial(replace(stored, operation=operation), step)
-            finished = stored.operation.finished
-            put_operation(tx, replace(stored, operation=operation) if finished else partial)
-            take_lease(tx, step.bank, self._owner, self._clock(), self._lease)
-            return
-        operation, reached = stored.operation, stored.next_step + 1
-        if reached == stored.steps:
-            status = OperationStatus.COMPLETED
-        elif operation.status is OperationStatus.CANCELLED:
-            status = OperationStatus.CANCELLED
+            changed = replace(stored, operation=operation)
+            put_operation(tx, changed if operation.finished else _with_partial(changed, step))
         else:
-            status = OperationStatus.PROCESSING
-        operation = replace(
-            operation,
-            status=status,
-            done=operation.done + step.count,
-            result=_merged(operation.result or {}, result),
-            updated_at=self._clock(),
-        )
-        put_operation(tx, replace(stored, operation=operation, next_step=reached, partial=0))
-        tx.delete_records(STEP, [step.id])
+            reached = stored.next_step + 1
+            if reached == stored.steps:
+                status = OperationStatus.COMPLETED
+            elif operation.status is OperationStatus.CANCELLED:
+                status = OperationStatus.CANCELLED
+            else:
+                status = OperationStatus.PROCESSING
+            operation = replace(operation, status=status, done=operation.done + step.count)
+            put_operation(tx, replace(stored, operation=operation, next_step=reached, partial=0))
+            tx.delete_records(STEP, [step.id])
         take_lease(tx, step.bank, self._owner, self._clock(), self._lease)
 
     def _record_error(self, bank: str, step: Step | None, error: Exception) -> Turn:

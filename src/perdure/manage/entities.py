@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Entity, Fact
@@ -12,7 +12,7 @@ from perdure.domain.options import read_count
 from perdure.domain.verb import READ, WRITE, verb
 from perdure.errors import InvalidInput, NotFound
 from perdure.forget.target import Forgotten
-from perdure.ports.store import FactsWhere, KeyedEntity, Rows, Transaction
+from perdure.ports.store import FactsWhere, Rows
 from perdure.recall.question import entities_named
 from perdure.retain.commit import FactChanges, apply_changes
 from perdure.retain.components import RetainComponents
@@ -40,8 +40,8 @@ class Entities:
     def merge(self, bank: str, keep: str, absorb: str) -> Entity:
         """Merge two entities into one: the facts of `absorb` move to `keep`, its names become aliases."""
         with self._store.transaction(check_bank_id(bank)) as tx:
-            edit = merge_two(_entity(tx, keep), _entity(tx, absorb), _facts_of(tx, absorb))
-            return _apply_edit(tx, bank, edit, keep)
+            apply_changes(tx, _merged(_entity(tx, keep), _entity(tx, absorb), _facts_of(tx, absorb)))
+            return _entity(tx, keep)
 
     @verb(WRITE)
     def split(self, bank: str, entity_id: str, name: str, fact_ids: Sequence[str] = ()) -> Entity:
@@ -49,9 +49,9 @@ class Entities:
         check_text("name", name)
         new_id = digest(bank, "entity", name, entity_id, self._components.clock().isoformat())
         with self._store.transaction(check_bank_id(bank)) as tx:
-            facts = _facts_of(tx, entity_id)
-            edit = split_one(_entity(tx, entity_id), facts, name=name, new_id=new_id, fact_ids=fact_ids)
-            return _apply_edit(tx, bank, edit, new_id)
+            entity, facts = _entity(tx, entity_id), _facts_of(tx, entity_id)
+            apply_changes(tx, _split(entity, facts, name, new_id, fact_ids))
+            return _entity(tx, new_id)
 
     @verb(WRITE)
     def unlink(self, bank: str, entity_id: str) -> Forgotten:
@@ -92,18 +92,9 @@ class Entities:
         return chosen[offset:] if limit is None else chosen[offset : offset + limit]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntityEdit:
-    """The changes of a merge or split."""
-
-    entities: tuple[KeyedEntity, ...] = ()
-    removed: tuple[str, ...] = ()
-    updates: tuple[Fact, ...] = ()
-
-
-def merge_two(keep: Entity, gone: Entity, facts_of_gone: Sequence[Fact]) -> EntityEdit:
+def _merged(keep: Entity, gone: Entity, facts_of_gone: Sequence[Fact]) -> FactChanges:
     """Merge `gone` into `keep`: its names become aliases, its facts point to `keep`."""
-    if keep.id == gone.id or keep.bank != gone.bank:
+    if keep.id == gone.id:
         raise InvalidInput("entity", "two different entities of one bank", gone.id)
     names = dict.fromkeys([*keep.aliases, gone.name, *gone.aliases])
     merged = replace(
@@ -111,59 +102,43 @@ def merge_two(keep: Entity, gone: Entity, facts_of_gone: Sequence[Fact]) -> Enti
         type=gone.type if keep.type == "concept" else keep.type,
         aliases=tuple(name for name in names if normal_name(name) != normal_name(keep.name)),
         mentions=keep.mentions + gone.mentions,
-        first_seen=min((t for t in (keep.first_seen, gone.first_seen) if t is not None), default=None),
-        last_seen=max((t for t in (keep.last_seen, gone.last_seen) if t is not None), default=None),
+        first_seen=min(filter(None, (keep.first_seen, gone.first_seen)), default=None),
+        last_seen=max(filter(None, (keep.last_seen, gone.last_seen)), default=None),
     )
-    return EntityEdit(
-        entities=(keyed(merged),),
-        removed=(gone.id,),
-        updates=tuple(_repoint(fact, gone, merged) for fact in facts_of_gone),
+    repointed = [_repoint(fact, gone, merged) for fact in facts_of_gone]
+    return FactChanges(
+        bank=keep.bank, entities=[keyed(merged)], removed_entities=[gone.id], updates=repointed
     )
 
 
-def split_one(
-    entity: Entity,
-    facts: Sequence[Fact],
-    *,
-    name: str,
-    new_id: str,
-    aliases: Collection[str] = (),
-    fact_ids: Collection[str] = (),
-) -> EntityEdit:
-    """Move a name (and `aliases`) of an entity to a new one, with the facts that belong to it.
+def _split(
+    entity: Entity, facts: Sequence[Fact], name: str, new_id: str, fact_ids: Collection[str]
+) -> FactChanges:
+    """Move a name of an entity to a new one, with the facts that belong to it.
 
-    These are the facts in `fact_ids` or, without any, those whose text has one of the names alone.
+    These are the facts in `fact_ids` or, without any, those whose text has the name and not the entity's own.
     """
-    if not normal_name(name) or new_id == entity.id:
-        raise InvalidInput("name", "a name and an id for the new entity", name)
-    taken = {normal_name(alias) for alias in (name, *aliases)}
-    if normal_name(entity.name) in taken:
+    key = normal_name(name)
+    if not key:
+        raise InvalidInput("name", "a name for the new entity", name)
+    if normal_name(entity.name) == key:
         raise InvalidInput("name", "another name than the entity's own", name)
-    moved = [fact for fact in facts if _moves(fact, entity, taken, set(fact_ids))]
+    moved = [fact for fact in facts if _moves(fact, entity, key, fact_ids)]
     rest = replace(
         entity,
-        aliases=tuple(alias for alias in entity.aliases if normal_name(alias) not in taken),
+        aliases=tuple(alias for alias in entity.aliases if normal_name(alias) != key),
         mentions=max(0, entity.mentions - len(moved)),
     )
-    fresh = replace(
-        entity,
-        id=new_id,
-        name=name,
-        aliases=tuple(alias for alias in aliases if normal_name(alias) != normal_name(name)),
-        mentions=len(moved),
-    )
-    return EntityEdit(
-        entities=(keyed(rest), keyed(fresh)), updates=tuple(_repoint(fact, entity, fresh) for fact in moved)
-    )
+    fresh = replace(entity, id=new_id, name=name, aliases=(), mentions=len(moved))
+    repointed = [_repoint(fact, entity, fresh) for fact in moved]
+    return FactChanges(bank=entity.bank, entities=[keyed(rest), keyed(fresh)], updates=repointed)
 
 
-def _moves(fact: Fact, entity: Entity, taken: set[str], chosen: set[str]) -> bool:
-    if entity.id not in fact.entity_ids:
-        return False
+def _moves(fact: Fact, entity: Entity, key: str, chosen: Collection[str]) -> bool:
     if chosen:
         return fact.id in chosen
     text = f" {normal_name(fact.text[:200])} {' '.join(fact.text.casefold().split())} "
-    return any(name in text for name in taken) and normal_name(entity.name) not in text
+    return key in text and normal_name(entity.name) not in text
 
 
 def _repoint(fact: Fact, old: Entity, new: Entity) -> Fact:
@@ -189,14 +164,6 @@ def _renamed(name: str | None, old: Entity, new: Entity) -> str | None:
         return None
     names = {normal_name(alias) for alias in (old.name, *old.aliases, new.name, *new.aliases)}
     return new.name if normal_name(name) in names else name
-
-
-def _apply_edit(tx: Transaction, bank: str, edit: EntityEdit, entity_id: str) -> Entity:
-    apply_changes(
-        tx,
-        FactChanges(bank=bank, entities=edit.entities, removed_entities=edit.removed, updates=edit.updates),
-    )
-    return _entity(tx, entity_id)
 
 
 def _entity(rows: Rows, entity_id: str) -> Entity:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Unpack
 
 from perdure.arguments import FactChangeArguments, FactListArguments, ItemArguments
 from perdure.domain.bank import check_bank_id
-from perdure.domain.fact import Fact, Link
+from perdure.domain.fact import Fact, FactType, Link
 from perdure.domain.filter import Conditions, Filter
 from perdure.domain.item import ItemOptions
+from perdure.domain.options import NOT_MCP, PROGRAMS, Options, option
+from perdure.domain.time import Window, read_window
 from perdure.domain.verb import READ, WRITE, local, verb
 from perdure.errors import NotFound
 from perdure.manage.curation import invalidate_fact, restore_fact, set_fact_entities, update_fact
-from perdure.manage.options import FactListOptions
 from perdure.ports.store import FactPage, Order, Proof, Selection, raise_damaged
 from perdure.ports.telemetry import MemoryOperation, observed
 from perdure.retain.components import RetainComponents
@@ -22,7 +24,34 @@ from perdure.retain.request import Content, read_request
 
 PAGE = 1_000
 """Facts per page of `iterate` and `history`."""
+SELECTED = ("text", "entity_id", "subject", "relation", "speaker", "dated", "order", "offset", "limit")
+"""Options of a listing that a store reads as they are."""
 EVERYTHING = Filter(include_closed=True, include_expired=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactListOptions(Options):
+    """Options of a listing of facts."""
+
+    text: str = option("", "Only facts that contain this text, in any case.", on=NOT_MCP)
+    types: frozenset[FactType] | None = option(
+        None, "Only facts of these types: world, experience, opinion or observation.", flag="--type"
+    )
+    tags: tuple[str, ...] = option((), "Only facts with these tags, and untagged ones.", flag="--tag")
+    where: Filter = option(Filter(), "Further conditions.", on=PROGRAMS)
+    entity_id: str | None = option(None, "Only facts about this entity.", on=PROGRAMS)
+    subject: str | None = option(None, "Only facts whose relation has this subject.", on=PROGRAMS)
+    relation: str | None = option(None, "Only facts with this relation.", on=PROGRAMS)
+    speaker: str | None = option(None, "Only what this person said.", on=PROGRAMS)
+    dated: Window | None = option(
+        None, "Only facts dated within this window of time.", on=PROGRAMS, read=read_window,
+        accepts=Window | Mapping[str, object] | None,
+    )  # fmt: skip
+    order: Order = option(
+        Order.NEWEST_RECORDED, "Order; those by date leave out facts without a date.", on=PROGRAMS
+    )
+    offset: int = option(0, "Number of facts to skip.", at_least=0, on=NOT_MCP)
+    limit: int = option(100, "Number of facts to return at most.", at_least=0, flag="-n")
 
 
 class Facts:
@@ -130,17 +159,7 @@ class Facts:
         """
         given = FactListOptions.read(options)
         conditions = Conditions(where=given.where, types=given.types, tags=given.tags)
-        selection = Selection(
-            where=conditions.where.at(self._components.clock()),
-            text=given.text,
-            entity_id=given.entity_id,
-            subject=given.subject,
-            relation=given.relation,
-            speaker=given.speaker,
-            dated=given.dated,
-            order=given.order,
-            offset=given.offset,
-            limit=given.limit,
-        )
+        chosen = {name: getattr(given, name) for name in SELECTED}
+        selection = Selection(where=conditions.where.at(self._components.clock()), **chosen)
         with self._store.reading(check_bank_id(bank)) as reading:
             return reading.browse(selection)

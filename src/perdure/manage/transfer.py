@@ -96,11 +96,9 @@ def export_bank(store: Store, bank: str, now: datetime) -> Iterator[str]:
         yield _line("entity", {**to_plain(keyed.entity), "keys": list(keyed.keys)})
     for record in closings:
         yield _line("closings", {"id": record.id, **record.body})
-    exported: set[str] = set()
     for page in fact_pages(store, bank, now):
         with store.reading(bank) as reading:
-            lines = _fact_lines(reading, [fact for fact in page if fact.id not in exported])
-        exported |= {fact.id for fact in page}
+            lines = _fact_lines(reading, page)
         yield from lines
     for kind in KEPT_RECORDS:
         with store.reading(bank) as reading:
@@ -130,8 +128,9 @@ def _fact_lines(reading: Reading, page: Sequence[Fact]) -> list[str]:
 
 
 def fact_pages(store: Store, bank: str, now: datetime) -> Iterator[Sequence[Fact]]:
-    """Yield all facts as recorded, from the first page again if facts were erased meanwhile."""
+    """Yield all facts as recorded, each once, from the first page again if facts were erased meanwhile."""
     everything = Filter(include_closed=True, include_expired=True).at(now)
+    seen: set[str] = set()
     offset, last = 0, ""
     while True:
         start = max(offset - 1, 0)
@@ -146,9 +145,9 @@ def fact_pages(store: Store, bank: str, now: datetime) -> Iterator[Sequence[Fact
         if last and not page.damaged and (not facts or facts[0].id != last):
             offset, last = 0, ""
             continue
-        fresh = [fact for fact in facts if fact.id != last]
-        yield fresh
-        offset, last = offset + PAGE, fresh[-1].id if fresh and not page.damaged else ""
+        yield [fact for fact in facts if fact.id not in seen]
+        seen |= {fact.id for fact in facts}
+        offset, last = offset + PAGE, facts[-1].id if facts and not page.damaged else ""
         if offset >= page.total:
             return
 

@@ -21,12 +21,8 @@ class BankContent:
     now: datetime
 
     def facts(self) -> Iterator[Sequence[Fact]]:
-        """Yield all facts in recorded order, closed ones too, in pages, each once."""
-        seen: set[str] = set()
-        for page in fact_pages(self.store, self.id, self.now):
-            fresh = [fact for fact in page if fact.id not in seen]
-            seen |= {fact.id for fact in fresh}
-            yield fresh
+        """Return all facts in recorded order, closed ones too, in pages, each once."""
+        return fact_pages(self.store, self.id, self.now)
 
     def entities(self) -> list[Entity]:
         """Return the entities, most mentioned first."""
