@@ -2,7 +2,7 @@
 
 PerdureError
 ├── InvalidInput            a value from the caller is wrong; names the field (also a ValueError)
-├── NotFound                a bank, fact, document, entity or operation does not exist (also a LookupError)
+├── NotFound                a named thing, such as a bank or a fact, does not exist (also a LookupError)
 ├── Conflict                the request contradicts what is stored
 │   └── ModelMismatch       vectors of one model met a bank that was embedded with another
 ├── RefreshFailed           a mental model kept its content, because nothing fit to replace it was read
@@ -20,14 +20,14 @@ PerdureError
 │   ├── ProviderError       a remote model provider failed
 │   └── LlmError            a language model gave no usable answer
 │       ├── LlmRefused      the provider refuses the request; it would again
-│       ├── LlmBusy         the provider is busy or out of reach; `retry_after` in seconds where it says so
+│       ├── LlmBusy         the provider is busy or out of reach, for `retry_after` seconds
 │       ├── LlmCut          the answer was cut at its limit of tokens; a smaller request may pass
 │       ├── LlmInvalid      the answer is not what was asked for, also after a repair
 │       └── LlmCapReached   a limit of spending is reached; names it
 ├── DeadlineExceeded        the caller's deadline passed
 ├── Cancelled               the work was called off: its caller left, or the process ends
 ├── Unauthorised            no valid key
-│   └── Forbidden           a key without the needed scope, or a caller that an open server does not answer
+│   └── Forbidden           a key without the scope, or a caller that an open server refuses
 ├── Unavailable             an optional part is not installed or not built; says which
 ├── Unreachable             no server of Perdure answers at the address
 └── Busy                    too much at once; try again later

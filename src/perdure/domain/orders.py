@@ -35,11 +35,12 @@ _ORDERS = re.compile(
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
 _SIGNS = (
-    "ignore", "disregard", "forget", "override", "bypass", "instruction", "prompt", "system", "assistant", "developer", "<", "inst]",
-    "are now", "must now", "from now", "act as", "pretend as", "behave as", "respond as", "user", "human", "anyone", "memor", "data",
-    "files", "api", "password", "credential", "secret", "jailbreak", "dan mode", "anything now", "obey", "comply", "execute", "follow",
-    "ignor", "missacht", "vergiss", "vergesst", "olvid", "esque", "dimentica", "oubli", "игнорируй", "забудь", "忽略", "无视", "無視",
-    "忘",
+    "ignore", "disregard", "forget", "override", "bypass", "instruction", "prompt", "system",
+    "assistant", "developer", "<", "inst]", "are now", "must now", "from now", "act as", "pretend as",
+    "behave as", "respond as", "user", "human", "anyone", "memor", "data", "files", "api", "password",
+    "credential", "secret", "jailbreak", "dan mode", "anything now", "obey", "comply", "execute",
+    "follow", "ignor", "missacht", "vergiss", "vergesst", "olvid", "esque", "dimentica", "oubli",
+    "игнорируй", "забудь", "忽略", "无视", "無視", "忘",
 )  # fmt: skip
 """Every match contains one of these; searching for them first takes a tenth of the time."""
 _AS_LETTERS = str.maketrans("İıſ\u212a", "iisk")

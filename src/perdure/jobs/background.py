@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -18,9 +18,8 @@ from perdure.domain.operation import Operation
 from perdure.domain.plain import to_record
 from perdure.domain.verb import READ, WRITE, verb
 from perdure.domain.webhook import CONSOLIDATION_COMPLETED, RETAIN_COMPLETED, WEBHOOK
-from perdure.errors import InvalidInput, PerdureError
+from perdure.errors import TRY_AGAIN, Busy, InvalidInput, PerdureError
 from perdure.jobs.consolidate_job import CONSOLIDATION, PERCENT, consolidate_job
-from perdure.jobs.debounce import Debouncer
 from perdure.jobs.kind import JobKind, SingleStepJob, Step
 from perdure.jobs.outbox import Outbox
 from perdure.jobs.reprocess_job import document_items, reprocess_job
@@ -90,9 +89,9 @@ class Background:
         ]
         kinds += [self._refine_job] if self._refine_job is not None else []
         self.jobs = JobRunner(store, components.clock, kinds)
-        self._auto_consolidation = Debouncer(AUTO_CONSOLIDATION, self.consolidate)
-        self._auto_refinement = Debouncer(0.0, self.refine)
-        self._clearing = Rota(self._clear_traces, threads=1, look_again=LOOK_AGAIN)
+        self._auto_consolidation = Rota(_turn(self.consolidate), threads=1, look_again=LOOK_AGAIN)
+        self._auto_refinement = Rota(_turn(self.refine), threads=1, look_again=LOOK_AGAIN)
+        self._clearing = Rota(_turn(self._clear_traces), threads=1, look_again=LOOK_AGAIN)
 
     def resume(self) -> None:
         """Continue the work that an earlier process left."""
@@ -153,12 +152,9 @@ class Background:
         """Clear the traces of erased content from the files, again and again while a reader of them is in the way."""
         self._clearing.offer([""])
 
-    def _clear_traces(self, _: str) -> Turn:
-        try:
-            return Turn.LATER if self._store.clear_traces() is Traces.PENDING else Turn.IDLE
-        except PerdureError as error:
-            log.warning("traces of erased content were not cleared: %s", error)
-            return Turn.LATER
+    def _clear_traces(self, _: str) -> None:
+        if self._store.clear_traces() is Traces.PENDING:
+            raise Busy("a reader keeps traces of erased content in the files")
 
     def build_search_tables_if_due(self, bank: str) -> None:
         """Submit preparing a bank that became too large for memory to be searched in SQL."""
@@ -169,7 +165,7 @@ class Background:
     def after_retain(self, result: RetainResult) -> RetainResult:
         """Schedule refinement and consolidation some time after the last retain, if settings ask for it."""
         if self._rules.refine_after is not None:
-            self._auto_refinement.touch(result.bank, self._rules.refine_after)
+            self._auto_refinement.offer([result.bank], self._rules.refine_after)
         self._consolidate_soon(result.bank)
         self.build_search_tables_if_due(result.bank)
         return result
@@ -217,7 +213,7 @@ class Background:
         own = banks[0].settings.get("enable_auto_consolidation") if banks else False
         after = self._rules.consolidate_after
         if own is True or (own is None and after is not None):
-            self._auto_consolidation.touch(bank, after)
+            self._auto_consolidation.offer([bank], AUTO_CONSOLIDATION if after is None else after)
 
     def _make_refine_job(self, local: Extractor | None) -> RefineJob | None:
         """Return the job that asks a language model; None, and import nothing of it, if none is set."""
@@ -226,6 +222,20 @@ class Background:
         from perdure.jobs.refine_job import RefineJob
 
         return RefineJob(self._components.retain, local, self._consolidate_soon)
+
+
+def _turn(action: Callable[[str], object]) -> Callable[[str], Turn]:
+    """Return the turn of a bank that does an action, and again later while the store or a reader is in the way."""
+
+    def take(bank: str) -> Turn:
+        try:
+            action(bank)
+        except PerdureError as error:
+            log.warning("bank %r: %s", bank, error)
+            return Turn.LATER if isinstance(error, (Busy, *TRY_AGAIN)) else Turn.IDLE
+        return Turn.IDLE
+
+    return take
 
 
 def refresh_job(components: ReflectComponents) -> SingleStepJob:

@@ -39,12 +39,15 @@ class Rota:
         self._events = 0
         self._closing = False
 
-    def offer(self, banks: Iterable[str]) -> None:
-        """Queue banks for a turn."""
+    def offer(self, banks: Iterable[str], after: float | None = None) -> None:
+        """Queue banks for a turn, now or after some seconds, which each later offer begins anew."""
         with self._lock:
             for bank in banks:
-                self._waiting.setdefault(bank)
-            if self._waiting and not self._threads and not self._closing:
+                if after is None:
+                    self._waiting.setdefault(bank)
+                else:
+                    self._later[bank] = time.monotonic() + after
+            if (self._waiting or self._later) and not self._threads and not self._closing:
                 self._threads = [
                     threading.Thread(target=self._work, name=f"perdure-jobs-{number}", daemon=True)
                     for number in range(self._thread_count)

@@ -64,13 +64,20 @@ class Facts:
     @local()
     def iterate(self, bank: str, *, where: Filter | None = None) -> Iterator[Fact]:
         """Yield all facts that the filter admits, oldest recorded first, read page by page."""
-        offset = 0
-        while True:
-            page = self.list(bank, where=where, order=Order.OLDEST_RECORDED, offset=offset, limit=PAGE)
+        return self._every(bank, where or Filter())
+
+    def _every(
+        self, bank: str, where: Filter, subject: str | None = None, relation: str | None = None
+    ) -> Iterator[Fact]:
+        """Yield all facts of a listing, oldest recorded first, page by page."""
+        offset, total = 0, 1
+        while offset < total:
+            page = self.list(
+                bank, where=where, subject=subject, relation=relation,
+                order=Order.OLDEST_RECORDED, offset=offset, limit=PAGE,
+            )  # fmt: skip
             yield from page.facts
-            offset += PAGE
-            if offset >= page.total:
-                return
+            offset, total = offset + PAGE, page.total
 
     @verb(READ)
     def get(self, bank: str, fact_id: str) -> Fact:
@@ -91,17 +98,7 @@ class Facts:
     @verb(READ)
     def history(self, bank: str, subject: str, relation: str | None = None) -> list[Fact]:
         """Return every value that a subject's relation ever had, oldest first."""
-        values: list[Fact] = []
-        offset = 0
-        while True:
-            page = self.list(
-                bank, where=EVERYTHING, subject=subject, relation=relation,
-                order=Order.OLDEST_RECORDED, offset=offset, limit=PAGE,
-            )  # fmt: skip
-            values += page.facts
-            offset += PAGE
-            if offset >= page.total:
-                return values
+        return [*self._every(bank, EVERYTHING, subject, relation)]
 
     @verb(READ)
     def links(self, bank: str, fact_ids: Sequence[str]) -> list[Link]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import blake2b
 
@@ -56,28 +57,20 @@ class ImportOptions:
 class _Tally:
     """Running counts."""
 
-    documents: int = 0
-    turns: int = 0
-    added: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    facts: int = 0
-    merged: int = 0
-    retired: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    """By the names that they have in the report."""
     earliest: datetime | None = None
     latest: datetime | None = None
     skipped: list[SkippedPart] = field(default_factory=list)
-    skipped_total: int = 0
     banks: dict[str, None] = field(default_factory=dict)
 
     def skip(self, part: SkippedPart) -> None:
-        self.skipped_total += 1
+        self.counts["skipped_total"] += 1
         if len(self.skipped) < MOST_SKIPPED:
             self.skipped.append(part)
 
     def count(self, document: ImportedDocument, bank: str) -> None:
-        self.documents += 1
-        self.turns += len(document.items)
+        self.counts.update(documents=1, turns=len(document.items))
         self.banks[bank] = None
         for moment in [item.timestamp for item in document.items if item.timestamp is not None]:
             self.earliest = min(self.earliest or moment, moment)
@@ -121,19 +114,19 @@ def import_documents(
             continue
         seen[part.id] = ""
         tally.count(part, _bank_of(bank, part, options))
-        _tell(progress, "reading", tally.documents, None, part.id)
+        _tell(progress, "reading", tally.counts["documents"], None, part.id)
     done = 0
     for target, documents in _by_bank(source, bank, options):
         changed = _compare(components, target, documents, tally)
         for batch in [] if options.dry_run else _batches(changed):
             result = _write(components, reader, target, source.name, batch)
             retained(result)
-            tally.facts += len(result.fact_ids)
-            tally.merged += len(result.merged)
-            tally.retired += len(result.retired)
-            _tell(progress, "writing", done + len(batch), tally.documents, batch[-1].document.id)
+            tally.counts.update(
+                facts=len(result.fact_ids), merged=len(result.merged), retired=len(result.retired)
+            )
+            _tell(progress, "writing", done + len(batch), tally.counts["documents"], batch[-1].document.id)
         done += len(documents)
-        _tell(progress, "writing", done, tally.documents, documents[-1].id)
+        _tell(progress, "writing", done, tally.counts["documents"], documents[-1].id)
     return _report(source.name, options, tally)
 
 
@@ -145,9 +138,10 @@ def _tell(
 
 
 def _report(source: str, options: ImportOptions, tally: _Tally) -> ImportReport:
-    counts = {field.name: getattr(tally, field.name) for field in fields(tally)}
-    own = {"banks": tuple(sorted(tally.banks)), "skipped": tuple(tally.skipped)}
-    return ImportReport(source=source, dry_run=options.dry_run, **counts | own)
+    return ImportReport(
+        source=source, dry_run=options.dry_run, banks=tuple(sorted(tally.banks)), skipped=tuple(tally.skipped),
+        earliest=tally.earliest, latest=tally.latest, **tally.counts,
+    )  # fmt: skip
 
 
 def _bank_of(bank: str, document: ImportedDocument, options: ImportOptions) -> str:
@@ -220,12 +214,9 @@ def _compare(
         before = stored.get(document.id)
         record = records.get(document.id)
         if before is not None and record is not None and record.body.get("digest") == digest:
-            tally.unchanged += 1
+            tally.counts["unchanged"] += 1
             continue
-        if before is None:
-            tally.added += 1
-        else:
-            tally.updated += 1
+        tally.counts["added" if before is None else "updated"] += 1
         tags: frozenset[str] = frozenset().union(*(item.tags for item in document.items))
         retagged = before is not None and document.facts is None and before.tags != tags
         changed.append(_Changed(document, digest, before is not None, retagged))

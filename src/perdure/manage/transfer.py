@@ -18,7 +18,7 @@ from pydantic import Base64Bytes, ConfigDict
 from typing_extensions import TypedDict
 
 from perdure.domain.audit import AUDIT
-from perdure.domain.bank import Bank, EmbeddingModel, check_bank_id
+from perdure.domain.bank import Bank, Disposition, EmbeddingModel, check_bank_id
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter
 from perdure.domain.item import UNFINISHED_DOCUMENT
@@ -404,17 +404,12 @@ def clone_bank(
 
 def chosen_lines(lines: Iterable[str], *, include_data: bool, include_config: bool) -> Iterator[str]:
     """Yield the lines of an export without the memories, or without the configuration."""
-    plain = Bank(id="plain")
     for line in lines:
         part = json.loads(line)
         kind = part["kind"]
         if kind == "bank":
             if not include_config:
-                part |= {"name": "", "mission": plain.mission, "settings": {}}
-                part["disposition"] = {
-                    "skepticism": plain.disposition.skepticism, "literalism": plain.disposition.literalism,
-                    "empathy": plain.disposition.empathy, "bias_strength": plain.disposition.bias_strength,
-                }  # fmt: skip
+                part |= {"name": "", "mission": "", "settings": {}, "disposition": to_plain(Disposition())}
             yield json.dumps(part)
         elif include_config if kind == "record" and part["record"] in CONFIGURED else include_data:
             yield line

@@ -18,10 +18,11 @@ from perdure.errors import InvalidInput
 from perdure.ports.embedder import Matrix, Vector
 
 FACT = (
-    "id", "text", "type", "document_id", "chunk_id", "ordinal", "source_text", "speaker", "listener", "asked", "context", "dates",
-    "occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid_to", "recorded_at", "retired_at",
-    "end_recorded_at", "superseded_by", "invalidated_at", "invalid_reason", "subject", "relation", "object", "metadata", "topic", "tier",
-    "classification", "trust", "credibility", "relevance", "emotion", "emotion_tags", "confidence", "expires_at",
+    "id", "text", "type", "document_id", "chunk_id", "ordinal", "source_text", "speaker", "listener",
+    "asked", "context", "dates", "occurred_start", "occurred_end", "mentioned_at", "valid_from",
+    "valid_to", "recorded_at", "retired_at", "end_recorded_at", "superseded_by", "invalidated_at",
+    "invalid_reason", "subject", "relation", "object", "metadata", "topic", "tier", "classification",
+    "trust", "credibility", "relevance", "emotion", "emotion_tags", "confidence", "expires_at",
     "language", "original_text", "flags", "proof_count",
 )  # fmt: skip
 """Columns of `fact` but for recall statistics. Entities, tags and sources are rows of their own."""
