@@ -161,16 +161,26 @@ class ConsolidateArguments(TypedDict, total=False):
 class FactListArguments(TypedDict, total=False):
     """Options of a listing of facts."""
 
-    text: str | None
-    """Only facts that contain this text, in any case."""
     types: Collection[str] | None
     """Only facts of these types: world, experience, opinion or observation."""
     tags: Collection[str] | None
-    """Only facts with these tags, and untagged ones."""
+    """Only facts with these tags."""
+    tags_match: TagsMatch | str
+    """How tags must match: any_strict, all_strict or exact; any and all admit untagged facts."""
+    since: datetime | date | str | None
+    """Only what happened on or after this date (ISO 8601)."""
+    until: datetime | date | str | None
+    """Only what happened before this time (ISO 8601); a date without a time includes its day."""
+    as_of: AsOf | datetime | date | str | Mapping[str, object] | None
+    """What was true at this time (ISO 8601), as far as is known now."""
+    known_at: datetime | date | str | None
+    """What memory knew at this time (ISO 8601)."""
     where: Filter | Mapping[str, object] | None
-    """Further conditions."""
-    entity_id: str | None
-    """Only facts about this entity."""
+    """Further conditions, applied before anything is ranked."""
+    text: str | None
+    """Only facts that contain this text, in any case."""
+    entity: str | None
+    """Only facts about this person, place or thing: its name, an alias or its id."""
     subject: str | None
     """Only facts whose relation has this subject."""
     relation: str | None
@@ -179,8 +189,8 @@ class FactListArguments(TypedDict, total=False):
     """Only what this person said."""
     dated: Window | Mapping[str, object] | None
     """Only facts dated within this window of time."""
-    order: Order | str
-    """Order; those by date leave out facts without a date."""
+    order: Order | str | None
+    """newest_recorded, oldest_recorded, latest_dated or earliest_dated; those by date leave out facts without one. By default the newest first, and with `since` or `until` by date."""
     offset: int
     """Number of facts to skip."""
     limit: int
@@ -273,11 +283,11 @@ class ForgetArguments(TypedDict, total=False):
     """What to erase: exactly one of a fact, a document, an entity, or the whole bank."""
 
     fact_id: str | None
-    """Id of a fact."""
+    """A fact, by its id; an assistant may give its whole line as recall told it."""
     document_id: str | None
     """Id of a document, with all its facts."""
     entity_id: str | None
-    """Id of an entity, with everything that mentions it."""
+    """A person, place or thing, with everything that mentions it; surfaces for people take its name too."""
     everything: bool
     """The whole bank."""
     keep: Collection[str] | None

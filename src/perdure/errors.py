@@ -91,7 +91,7 @@ class ModelMismatch(Conflict):
         self.bank, self.stored, self.given = bank, stored, given
         super().__init__(
             f"bank {bank!r} holds vectors of {stored}, but the configured embedder is {given}; "
-            f"run `perdure reembed {bank}` (or memory.banks.reembed({bank!r})) to change the bank over"
+            f"run `perdure banks reembed {bank}` (or memory.banks.reembed({bank!r})) to change the bank over"
         )
 
 

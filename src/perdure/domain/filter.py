@@ -135,7 +135,7 @@ class Filter(Options):
         on=NOT_MCP,
     )
     include_closed: bool = option(
-        False, "Admit all closed facts too, for listings and history; as_of is then ignored.", on=PROGRAMS
+        False, "Admit all closed facts too, for listings and history; as_of is then ignored.", on=NOT_MCP
     )
     now: datetime | None = option(None, "The present, set by the engine.", on=())
 

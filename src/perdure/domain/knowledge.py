@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from perdure.domain.item import check_text
 from perdure.domain.mental_model import MAX_TOKENS, MIN_TOKENS, MentalModel, RefreshTrigger
-from perdure.domain.options import PROGRAMS, Options, option
+from perdure.domain.options import NOT_MCP, Options, option
 from perdure.errors import InvalidInput
 
 KNOWLEDGE_NODE = "knowledge_node"
@@ -48,7 +48,7 @@ class PageOptions(Options):
         PAGE_TOKENS, "Size of the page in tokens.", at_least=MIN_TOKENS, at_most=MAX_TOKENS
     )
     trigger: Mapping[str, object] = option(
-        {}, "Fields of the trigger that are not as usual for pages.", on=PROGRAMS, read=_read_trigger,
+        {}, "Fields of the trigger that are not as usual for pages.", on=NOT_MCP, read=_read_trigger,
         accepts=RefreshTrigger | Mapping[str, object] | None,
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from perdure.domain.cron import Cron
 from perdure.domain.fact import FactType
 from perdure.domain.filter import TagsMatch, read_tags
 from perdure.domain.item import check_tags
-from perdure.domain.options import PROGRAMS, Options, option, read_name, read_strings
+from perdure.domain.options import NOT_MCP, Options, option, read_name, read_strings
 from perdure.domain.plain import to_plain
 from perdure.errors import InvalidInput
 
@@ -175,7 +175,7 @@ class MentalModelOptions(Options):
         DEFAULT_TOKENS, "Size of the document in tokens.", at_least=MIN_TOKENS, at_most=MAX_TOKENS
     )
     trigger: RefreshTrigger = option(
-        RefreshTrigger(), "When it is refreshed by itself, how, and from which facts.", on=PROGRAMS,
+        RefreshTrigger(), "When it is refreshed by itself, how, and from which facts.", on=NOT_MCP,
         read=read_trigger, accepts=RefreshTrigger | Mapping[str, object] | None,
     )  # fmt: skip
 

@@ -59,6 +59,11 @@ class Note:
         """Return the facts that the note cites, each once."""
         return tuple(dict.fromkeys(fact_id for line in self.lines for fact_id in line.fact_ids))
 
+    @property
+    def text(self) -> str:
+        """Return the note as Markdown."""
+        return str(self)
+
     def __str__(self) -> str:
         parts = [f"# {self.name.partition('/')[2]}", MARK]
         for heading, lines in self.sections:

@@ -12,11 +12,14 @@ from perdure.errors import InvalidInput
 class Target(Options):
     """What to erase: exactly one of a fact, a document, an entity, or the whole bank."""
 
-    fact_id: str | None = option(None, "Id of a fact.", flag="--fact")
-    document_id: str | None = option(None, "Id of a document, with all its facts.", flag="--document")
-    entity_id: str | None = option(
-        None, "Id of an entity, with everything that mentions it.", on=NOT_MCP, flag="--entity"
+    fact_id: str | None = option(
+        None, "A fact, by its id; an assistant may give its whole line as recall told it.", flat="fact"
     )
+    document_id: str | None = option(None, "Id of a document, with all its facts.", flat="document")
+    entity_id: str | None = option(
+        None, "A person, place or thing, with everything that mentions it; surfaces for people take its name too.",
+        flat="entity",
+    )  # fmt: skip
     everything: bool = option(False, "The whole bank.", on=NOT_MCP)
     keep: tuple[str, ...] = option(
         (),

@@ -12,7 +12,7 @@ from perdure.domain.options import read_count
 from perdure.domain.verb import READ, WRITE, verb
 from perdure.errors import InvalidInput, NotFound
 from perdure.forget.target import Forgotten
-from perdure.ports.store import FactsWhere, Rows
+from perdure.ports.store import FactsWhere, Reading, Rows
 from perdure.recall.question import entities_named
 from perdure.retain.commit import FactChanges, apply_changes
 from perdure.retain.components import RetainComponents
@@ -32,9 +32,8 @@ class Entities:
     @verb(READ)
     def get(self, bank: str, entity: str) -> Entity:
         """Return the entity of an id, or else the most mentioned one of a name or alias, in any case."""
-        for one in self.list(bank, [entity]) or self.list(bank, name=entity):
-            return one
-        raise NotFound("entity", entity)
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return find_entity(reading, entity)
 
     @verb(WRITE)
     def merge(self, bank: str, keep: str, absorb: str) -> Entity:
@@ -164,6 +163,13 @@ def _renamed(name: str | None, old: Entity, new: Entity) -> str | None:
         return None
     names = {normal_name(alias) for alias in (old.name, *old.aliases, new.name, *new.aliases)}
     return new.name if normal_name(name) in names else name
+
+
+def find_entity(reading: Reading, entity: str) -> Entity:
+    """Return the entity of an id, or else the most mentioned one of a name or alias, in any case."""
+    for one in [row.entity for row in reading.entities(ids=[entity])] or entities_named(reading, entity):
+        return one
+    raise NotFound("entity", entity)
 
 
 def _entity(rows: Rows, entity_id: str) -> Entity:

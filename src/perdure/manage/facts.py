@@ -8,14 +8,15 @@ from typing import Unpack
 
 from perdure.arguments import FactChangeArguments, FactListArguments, ItemArguments
 from perdure.domain.bank import check_bank_id
-from perdure.domain.fact import Fact, FactType, Link
-from perdure.domain.filter import Conditions, Filter
+from perdure.domain.fact import Fact, Link
+from perdure.domain.filter import Conditions, Filter, TagsMatch
 from perdure.domain.item import ItemOptions
-from perdure.domain.options import NOT_MCP, PROGRAMS, Options, option
+from perdure.domain.options import NOT_MCP, PROGRAMS, option
 from perdure.domain.time import Window, read_window
 from perdure.domain.verb import READ, WRITE, local, verb
 from perdure.errors import NotFound
 from perdure.manage.curation import invalidate_fact, restore_fact, set_fact_entities, update_fact
+from perdure.manage.entities import find_entity
 from perdure.ports.store import FactPage, Order, Proof, Selection, raise_damaged
 from perdure.ports.telemetry import MemoryOperation, observed
 from perdure.retain.components import RetainComponents
@@ -24,34 +25,47 @@ from perdure.retain.request import Content, read_request
 
 PAGE = 1_000
 """Facts per page of `iterate` and `history`."""
-SELECTED = ("text", "entity_id", "subject", "relation", "speaker", "dated", "order", "offset", "limit")
+SELECTED = ("text", "subject", "relation", "speaker", "dated", "offset", "limit")
 """Options of a listing that a store reads as they are."""
 EVERYTHING = Filter(include_closed=True, include_expired=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FactListOptions(Options):
+class FactListOptions(Conditions):
     """Options of a listing of facts."""
 
     text: str = option("", "Only facts that contain this text, in any case.", on=NOT_MCP)
-    types: frozenset[FactType] | None = option(
-        None, "Only facts of these types: world, experience, opinion or observation.", flag="--type"
+    tags_match: TagsMatch = option(
+        TagsMatch.ANY_STRICT,
+        "How tags must match: any_strict, all_strict or exact; any and all admit untagged facts.",
+        on=NOT_MCP,
     )
-    tags: tuple[str, ...] = option((), "Only facts with these tags, and untagged ones.", flag="--tag")
-    where: Filter = option(Filter(), "Further conditions.", on=PROGRAMS)
-    entity_id: str | None = option(None, "Only facts about this entity.", on=PROGRAMS)
-    subject: str | None = option(None, "Only facts whose relation has this subject.", on=PROGRAMS)
-    relation: str | None = option(None, "Only facts with this relation.", on=PROGRAMS)
-    speaker: str | None = option(None, "Only what this person said.", on=PROGRAMS)
+    entity: str | None = option(
+        None, "Only facts about this person, place or thing: its name, an alias or its id.",
+        also="entity_id", flag="--entity", flat="about",
+    )  # fmt: skip
+    subject: str | None = option(None, "Only facts whose relation has this subject.", on=NOT_MCP)
+    relation: str | None = option(None, "Only facts with this relation.", on=NOT_MCP)
+    speaker: str | None = option(None, "Only what this person said.", on=NOT_MCP)
     dated: Window | None = option(
         None, "Only facts dated within this window of time.", on=PROGRAMS, read=read_window,
         accepts=Window | Mapping[str, object] | None,
     )  # fmt: skip
-    order: Order = option(
-        Order.NEWEST_RECORDED, "Order; those by date leave out facts without a date.", on=PROGRAMS
+    order: Order | None = option(
+        None,
+        "newest_recorded, oldest_recorded, latest_dated or earliest_dated; those by date leave out facts without one. "
+        "By default the newest first, and with `since` or `until` by date.",
+        on=NOT_MCP,
     )
     offset: int = option(0, "Number of facts to skip.", at_least=0, on=NOT_MCP)
     limit: int = option(100, "Number of facts to return at most.", at_least=0, flag="-n")
+
+    @property
+    def chosen_order(self) -> Order:
+        """Return the order: as given, else by date within a span of time, else the newest first."""
+        if self.order is not None:
+            return self.order
+        return Order.NEWEST_RECORDED if self.where.during is None else Order.EARLIEST_DATED
 
 
 class Facts:
@@ -155,8 +169,9 @@ class Facts:
         Orders by date leave out facts without a date; `Filter(include_closed=True)` lists closed facts too.
         """
         given = FactListOptions.read(options)
-        conditions = Conditions(where=given.where, types=given.types, tags=given.tags)
-        chosen = {name: getattr(given, name) for name in SELECTED}
-        selection = Selection(where=conditions.where.at(self._components.clock()), **chosen)
         with self._store.reading(check_bank_id(bank)) as reading:
+            entity = None if given.entity is None else find_entity(reading, given.entity).id
+            chosen = {name: getattr(given, name) for name in SELECTED}
+            where = given.where.at(self._components.clock())
+            selection = Selection(where=where, entity_id=entity, order=given.chosen_order, **chosen)
             return reading.browse(selection)

@@ -85,7 +85,7 @@ def bound_arguments(verb: str, bound: inspect.BoundArguments) -> dict[str, objec
 def _arguments(verb: str) -> TypeAdapter[dict[str, object]]:
     """Return the validator of a verb's arguments: an object of its parameters, none of them unknown."""
     method = VERBS[verb].method
-    hints = _hints(verb)
+    hints = hints_of(verb)
     types: dict[str, Any] = {}
     for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
         if name in LOCAL_ARGUMENTS:
@@ -116,7 +116,8 @@ def _sent(name: str, annotation: Any) -> object:
     return annotation
 
 
-def _hints(verb: str) -> dict[str, Any]:
+def hints_of(verb: str) -> dict[str, Any]:
+    """Return the types of a verb's arguments and of its result."""
     local: dict[str, object] = {}
     if verb.startswith("llm."):
         from perdure.domain.llm_call import LlmOperation
@@ -219,7 +220,7 @@ def decode_result(verb: str, body: bytes) -> object:
 
 @cache
 def _result(verb: str) -> TypeAdapter[object]:
-    return TypeAdapter(_hints(verb)["return"])
+    return TypeAdapter(hints_of(verb)["return"])
 
 
 # Errors

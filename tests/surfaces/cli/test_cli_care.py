@@ -42,7 +42,7 @@ def test_a_backup_is_written_and_put_back(cli: Cli) -> None:
     assert cli("restore", "copy.db").code == exits.BAD_INPUT
     restored = cli("restore", "copy.db", "--yes", "--json").json
     assert Path(restored["aside"]).exists()
-    listed = cli("facts").out
+    listed = cli("facts", "list").out
     assert "Lisbon" in listed
     assert "Porto" not in listed
     assert cli("restore", "perdure.db", "--yes").code == exits.BAD_INPUT

@@ -17,8 +17,8 @@ import pytest
         (("recall", "x", "--max-tokens", "-1"), 2, "max-tokens"),
         (("recall", "   "), 2, "query"),
         (("recall", "x", "--bank", "nobody"), 3, "bank 'nobody' does not exist"),
-        (("facts", "no-such-fact"), 3, "fact 'no-such-fact' does not exist"),
-        (("facts", "--entity", "Nobody"), 3, "entity 'Nobody' does not exist"),
+        (("facts", "show", "no-such-fact"), 3, "fact 'no-such-fact' does not exist"),
+        (("facts", "list", "--entity", "Nobody"), 3, "entity 'Nobody' does not exist"),
         (("retain", "missing.md"), 3, "file 'missing.md' does not exist"),
         (("retain", "x", "--metadata", "novalue"), 2, "--metadata"),
         (("retain", "x", "--format", "xml"), 2, "--format"),
@@ -26,10 +26,10 @@ import pytest
         (("export", "no/such/folder/bank.jsonl"), 3, "folder 'no/such/folder'"),
         (("forget", "--document", "nothing", "--yes"), 3, "document 'nothing' does not exist"),
         (("demo", "--keep", "perdure.db"), 2, "--keep"),
-        (("banks", "--name", "x"), 2, "bank"),
+        (("banks", "configure", "--name", "x"), 2, "BANK"),
         (("serve", "--host", "0.0.0.0"), 1, "no API key"),
-        (("operations", "nothing"), 3, "operation 'nothing' does not exist"),
-        (("operations", "--cancel"), 2, "operation"),
+        (("operations", "show", "nothing"), 3, "operation 'nothing' does not exist"),
+        (("operations", "cancel"), 2, "ID"),
         (("config", "colour"), 2, "name"),
         (("recall",), 2, "QUESTION"),
         (("recal", "x"), 2, "Did you mean 'recall'"),
@@ -66,20 +66,20 @@ def test_a_reading_command_does_not_make_a_database(cli: Any) -> None:
 
 def test_a_wrong_setting_is_named(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERDURE_PORT", "many")
-    ran = cli("stats")
+    ran = cli("facts", "list")
     assert ran.code == 2
     assert "setting port" in ran.err
 
 
 def test_a_broken_settings_file_is_named(cli: Any) -> None:
     (cli.folder / "perdure.toml").write_text("recipe = \n")
-    ran = cli("stats")
+    ran = cli("facts", "list")
     assert ran.code == 2
     assert "perdure.toml" in ran.err
 
 
 def test_a_file_that_is_no_database_is_refused(cli: Any) -> None:
     (cli.folder / "notes.db").write_text("not a database " * 100)
-    ran = cli("stats", "--database", "notes.db")
+    ran = cli("facts", "list", "--database", "notes.db")
     assert ran.code == 1
     assert len(ran.err.strip().splitlines()) == 1

@@ -76,7 +76,7 @@ def test_a_file_gives_the_facts_that_it_states(
     Path(cli.folder / name).write_bytes(data())
     ran = cli("retain", name, "--json")
     assert ran.code == 0, ran.err
-    texts = [fact["text"] for fact in cli("facts", "--json").json["facts"]]
+    texts = [fact["text"] for fact in cli("facts", "list", "--json").json["facts"]]
     for fact in facts:
         assert any(fact.rstrip(".") in text for text in texts), texts
     assert not [text for text in texts for word in never if word in text]

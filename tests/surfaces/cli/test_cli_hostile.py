@@ -9,16 +9,11 @@ from typing import Any
 import pytest
 
 from perdure import Perdure
-from perdure.domain.operation import Operation
-from perdure.surfaces.cli.config import draw_models
-from perdure.surfaces.cli.draw import draw_record
-from perdure.surfaces.cli.draw_recall import explain_table
-from perdure.surfaces.cli.inside import draw_banks
-from perdure.surfaces.cli.keys import draw_keys
+from perdure.surfaces.cli.draw import draw_record, draw_table
+from perdure.surfaces.cli.draw_recall import draw_explained
 from perdure.surfaces.cli.output import HarmlessConsole
 from perdure.surfaces.cli.session import confirm
-from perdure.surfaces.cli.thinking import draw_operations
-from perdure.surfaces.keys import ApiKey, Scope
+from perdure.surfaces.plain import plain
 
 UNREADABLE = Path("/proc/self/mem")
 
@@ -31,16 +26,12 @@ UNREADABLE = Path("/proc/self/mem")
         (("retain", "x", "--tag", " "), "--tag: expected non-empty text"),
         (("retain", "x", "--speaker", ""), "--speaker: expected non-empty text"),
         (("retain", "x", "--metadata", "=value"), "--metadata: expected KEY=VALUE"),
-        (("facts", "--entity", ""), "--entity: expected non-empty text"),
-        (("facts", "some-id", "--closed"), "ID: expected either the id of a fact or what to list"),
-        (
-            ("timeline", "--since", "2025-01-01", "--until", "2024-01-01"),
-            "--since: expected a date not after --until",
-        ),
-        (("operations", "some-id", "--wait", "inf"), "--wait"),
+        (("facts", "list", "--entity", ""), "--entity: expected non-empty text"),
+        (("facts", "list", "--order", "random"), "--order: expected one of"),
+        (("consolidate", "--wait", "inf"), "--wait"),
         (("mcp", "--bank", "a/b"), "bank: expected"),
-        (("banks", "\udcff"), "command line: expected arguments in UTF-8"),
-        (("facts", "--text", "\udcff"), "command line: expected arguments in UTF-8"),
+        (("banks", "show", "\udcff"), "command line: expected arguments in UTF-8"),
+        (("facts", "list", "--text", "\udcff"), "command line: expected arguments in UTF-8"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
@@ -50,21 +41,20 @@ def test_a_value_that_says_nothing_is_refused_by_its_name(cli: Any, args: tuple[
     ran = cli(*args)
     assert ran.code == 2, ran.err
     assert said in ran.err
-    assert cli("stats", "--json").json["facts"] == 1
+    assert cli("facts", "list", "--json").json["total"] == 1
 
 
 def test_facts_by_tag_are_those_that_carry_it(cli: Any) -> None:
     cli.remembered("Tomás plays the cello.")
     cli("retain", "Maya lives in Lisbon.", "--tag", "places")
-    for command in ("facts", "timeline"):
-        found = cli(command, "--tag", "places", "--json").json
-        assert [fact["text"] for fact in found["facts"]] == ["Maya lives in Lisbon."], command
-    assert cli("facts", "--document", "nothing").code == 3
+    found = cli("facts", "list", "--tag", "places", "--json").json
+    assert [fact["text"] for fact in found["facts"]] == ["Maya lives in Lisbon."]
+    assert cli("facts", "list", "--entity", "nobody").code == 3
 
 
 def test_a_misspelt_name_in_the_settings_file_is_named(cli: Any) -> None:
     (cli.folder / "perdure.toml").write_text("prot = 1\n")
-    ran = cli("banks")
+    ran = cli("banks", "list")
     assert ran.code == 2
     assert "perdure.toml" in ran.err
     assert "'prot'" in ran.err
@@ -92,8 +82,24 @@ def test_a_file_that_cannot_be_read_is_named_and_does_not_stop_its_folder(cli: A
 
 def test_a_memory_cannot_steer_the_terminal(cli: Any) -> None:
     cli.remembered("Tomás plays \x1b]0;owned\x07 the \x1b[31mcello\x9b2J.")
-    for args in (("facts",), ("recall", "cello"), ("timeline",), ("context", "cello"), ("reflect", "cello")):
+    commands = (("facts", "list"), ("recall", "cello"), ("context", "cello"), ("reflect", "cello"))
+    for args in commands:
         assert not set(cli(*args).out) & {"\x1b", "\x07", "\x9b"}, args
+
+
+def test_a_memory_cannot_turn_the_direction_of_writing(cli: Any) -> None:
+    said = "Tomás plays the cello\u202e.\u2066 \u200f"
+    cli.remembered(said)
+    for args in (
+        ("facts", "list"),
+        ("recall", "cello", "--explain"),
+        ("context", "cello"),
+        ("reflect", "cello"),
+    ):
+        for out in (cli(*args).out, cli(*args, "--json").out):
+            assert not set(out) & set("\u202e\u2066\u200f"), args
+    (fact,) = cli("facts", "list", "--json").json["facts"]
+    assert "\u202e" in fact["text"]
 
 
 def test_a_question_cannot_steer_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,27 +117,16 @@ def drawn(width: int, draw: Any, *args: Any) -> str:
     return target.getvalue()
 
 
-def test_lists_are_whole_in_a_narrow_terminal(tmp_path: Path) -> None:
+def test_lists_fit_a_narrow_terminal(tmp_path: Path) -> None:
     with Perdure.open(tmp_path / "memory.db", embedder="hashing", reranker="none", tagger="rules") as engine:
-        engine.retain("a-bank-with-rather-a-long-name", "Tomás plays the cello.")
-        (bank,) = engine.banks.list()
-        shown = drawn(60, draw_banks, [(bank, engine.banks.stats(bank.id))])
-        result = engine.recall(bank.id, "Who plays the cello?", explain=True)
-    assert "…" not in shown
-    assert f"{bank.updated_at:%Y-%m-%d}" in shown
-    row = {
-        "name": "answerai-colbert-small-v1", "kind": "embedder", "dimensions": 384, "max_tokens": 512,
-        "licence": "Apache-2.0", "in_use": True, "source": "package", "missing": None,
-    }  # fmt: skip
-    assert row["name"] in drawn(60, draw_models, [row])
-    work = [Operation(id="6-32c7-0c6d-" * 3, bank=bank.id, kind="retain", error="no room")]
-    assert work[0].id in drawn(60, draw_operations, work)
-    assert work[0].id in drawn(100, draw_operations, work)
-    key = ApiKey(
-        id="c7e2a570fe1a8e1f", name="n" * 40, banks=("b" * 128,), scopes=frozenset({Scope.READ, Scope.WRITE})
-    )
-    assert key.id in drawn(60, draw_keys, [key])
+        engine.retain("b", "Tomás plays the cello.", speaker="Maya")
+        result = engine.recall("b", "Who plays the cello?", explain=True)
+        rows = [plain(one) for one in engine.facts.list("b").facts]
+    shown = drawn(60, draw_table, rows, "facts", 1)
+    assert "Tomás plays the cello." in shown
+    assert rows[0]["id"][-8:] in shown
     assert drawn(60, draw_record, {"id": "b" * 128}).count("b") == 128
-    inside_a_panel = explain_table(result, result.recollections, 56, brief=True)
-    figures = drawn(56, lambda console: console.print(inside_a_panel))
-    assert f"{result.recollections[0].score:.3f}" in figures
+    explained = drawn(60, draw_explained, result, {})
+    assert f"{result.recollections[0].score:.3f}" in explained
+    assert "Maya: Tomás plays the cello." in explained
+    assert "[1] won because it came first" in " ".join(explained.split())

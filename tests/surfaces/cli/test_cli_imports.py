@@ -14,7 +14,7 @@ def test_import_finds_out_the_source_and_again_changes_nothing(cli: Cli, tmp_pat
     planned = cli("import", path, "--as", "Ines", "--dry-run")
     assert planned.code == exits.OK
     assert "would import 1 document from chatgpt into default" in planned.out
-    assert cli("banks").code != exits.OK or "default" not in cli("banks").out
+    assert cli("banks", "list").code != exits.OK or "default" not in cli("banks", "list").out
     first = cli("import", path, "--as", "Ines", "--json").json
     assert (first["source"], first["added"], first["skipped_total"]) == ("chatgpt", 1, 1)
     again = cli("import", "chatgpt", path, "--as", "Ines")

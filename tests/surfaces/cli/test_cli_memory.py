@@ -76,10 +76,10 @@ def test_question_and_text_come_from_standard_input(cli: Any) -> None:
 
 def test_forget_erases_only_what_was_named(cli: Any) -> None:
     cli.remembered(CELLO, CHOIR)
-    facts = cli("facts", "--json").json["facts"]
+    facts = cli("facts", "list", "--json").json["facts"]
     cello = next(fact for fact in facts if "cello" in fact["text"])
     assert cli("forget", "--fact", cello["id"], "--yes", "--json").json["forgotten_facts"] == 1
-    assert [fact["text"] for fact in cli("facts", "--json").json["facts"]] == [
+    assert [fact["text"] for fact in cli("facts", "list", "--json").json["facts"]] == [
         fact["text"] for fact in facts if fact["id"] != cello["id"]
     ]
 
@@ -89,7 +89,7 @@ def test_forget_does_nothing_when_nobody_can_be_asked(cli: Any) -> None:
     refused = cli("forget", "--everything", stdin="y\n")
     assert refused.code == 2
     assert "--yes" in refused.err
-    assert cli("facts", "--json").json["total"] == 1
+    assert cli("facts", "list", "--json").json["total"] == 1
 
 
 def test_forget_wants_exactly_one_target(cli: Any) -> None:

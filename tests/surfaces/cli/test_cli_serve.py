@@ -1,4 +1,4 @@
-"""`perdure serve` and `perdure mcp --http` as a user starts and stops them."""
+"""`perdure serve` as a user starts and stops it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
 from tests.surfaces.cli.conftest import QUICK
 
@@ -76,9 +75,8 @@ def test_serve_answers_rest_and_mcp_and_ends_when_told(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("command", [("serve", "--open"), ("mcp", "--http", "--open")])
-def test_a_server_that_is_terminated_closes_its_database(tmp_path: Path, command: tuple[str, ...]) -> None:
-    with started(tmp_path, *command) as (process, url):
+def test_a_server_that_is_terminated_closes_its_database(tmp_path: Path) -> None:
+    with started(tmp_path, "serve", "--open") as (process, url):
         said = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
             "name": "retain", "arguments": {"content": "Maya plays the cello."}}}  # fmt: skip
         assert httpx.post(f"{url}/mcp", json=said, headers=ACCEPT, timeout=30).status_code == 200
@@ -90,8 +88,7 @@ def test_a_server_that_is_terminated_closes_its_database(tmp_path: Path, command
     assert not (tmp_path / "perdure.db-wal").exists()
 
 
-@pytest.mark.parametrize("command", [("serve",), ("mcp", "--http")])
-def test_a_public_address_needs_a_key(cli: Any, command: tuple[str, ...]) -> None:
-    ran = cli(*command, "--host", "0.0.0.0")
+def test_a_public_address_needs_a_key(cli: Any) -> None:
+    ran = cli("serve", "--host", "0.0.0.0")
     assert ran.code == 1
     assert "perdure keys create" in ran.err

@@ -90,7 +90,8 @@ def test_the_user_of_a_chat_can_be_named(cli: Any) -> None:
     (cli.folder / "chat.json").write_text(json.dumps(OPENAI), encoding="utf-8")
     assert cli("retain", "chat.json", "--user", "Ines", "--json").code == 0
     assert any(
-        "Ines" in fact["text"] or fact["speaker"] == "Ines" for fact in cli("facts", "--json").json["facts"]
+        "Ines" in fact["text"] or fact["speaker"] == "Ines"
+        for fact in cli("facts", "list", "--json").json["facts"]
     )
 
 
@@ -101,7 +102,7 @@ def test_a_folder_can_be_retained_again_without_doubling(cli: Any) -> None:
     again = cli("retain", "notes", "--json").json
     assert first["facts"] >= 1
     assert again["facts"] == 0
-    assert cli("facts", "--json").json["total"] == first["facts"]
+    assert cli("facts", "list", "--json").json["total"] == first["facts"]
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,8 @@ import pytest
 
 from perdure import Perdure
 from perdure.errors import Cancelled
-from perdure.surfaces.mcp.http import create_app, mount
-from perdure.surfaces.rest.app import create_app as create_rest
 from tests.surfaces.mcp.mcp_client import LEGACY, MODERN, MODES
-from tests.surfaces.mcp.test_mcp_http import ACCEPT, HELLO, serving
+from tests.surfaces.mcp.test_mcp_http import ACCEPT, HELLO, app_with_mcp, serving
 from tests.surfaces.mcp.test_mcp_resources import QUICK
 
 ENVELOPE = {
@@ -110,10 +108,5 @@ def test_a_client_over_http_that_leaves_calls_its_reflect_off(tmp_path: Path, mo
 
     with Perdure.open(tmp_path / "memory.db", **QUICK) as engine:  # type: ignore[arg-type]
         endless = Endless(engine)
-        if path.startswith("/hindsight"):
-            app: Any = create_rest(engine)
-            mount(app, engine, app.state.service.workers)
-        else:
-            app = create_app(engine)
-        with serving(app) as url:
+        with serving(app_with_mcp(engine)) as url:
             asyncio.run(leave(url, endless))

@@ -17,7 +17,8 @@ import uvicorn
 
 from perdure import Perdure, Settings, __version__
 from perdure.surfaces.keys import create_key, revoke_key
-from perdure.surfaces.mcp.http import create_app, mount
+from perdure.surfaces.mcp.http import mount
+from perdure.surfaces.rest.app import create_app
 from tests.surfaces.mcp.mcp_checks import (
     KIB_2,
     check_conversation,
@@ -61,6 +62,12 @@ def serving(app: Any) -> Iterator[str]:
         taken.close()
 
 
+def app_with_mcp(engine: Perdure, settings: Settings | None = None) -> Any:
+    app = create_app(engine, settings)
+    mount(app, engine, app.state.service.workers, settings)
+    return app
+
+
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Perdure]:
     with Perdure.open(
@@ -88,7 +95,7 @@ def test_a_client_over_http_chooses_the_bank(engine: Perdure, mode: str) -> None
             await check_errors(session)
             await check_unknown_bank(session)
 
-    with serving(create_app(engine)) as url:
+    with serving(app_with_mcp(engine)) as url:
         asyncio.run(talk(url))
 
 
@@ -106,7 +113,7 @@ def test_a_bank_has_an_endpoint_of_its_own(engine: Perdure, mode: str) -> None:
             assert found.data["bank"] == "work notes"
             assert found.data["memories"] == []
 
-    with serving(create_app(engine)) as url:
+    with serving(app_with_mcp(engine)) as url:
         asyncio.run(talk(url))
     assert [bank.id for bank in engine.banks.list()] == ["home"]
 
@@ -129,7 +136,7 @@ def test_many_calls_at_once_do_not_wait_for_each_other_in_line(engine: Perdure) 
             )
             assert not any(result.is_error for result in results)
 
-    with serving(create_app(engine)) as url:
+    with serving(app_with_mcp(engine)) as url:
         asyncio.run(talk(url))
 
 
@@ -159,13 +166,13 @@ def test_keys_open_only_their_banks_and_scopes(engine: Perdure, mode: str) -> No
         async with connected(f"{url}/mcp/home", writer, mode) as session:
             assert (await session.call_tool("recall", {"query": "cello"})).is_error
 
-    with serving(create_app(engine)) as url:
+    with serving(app_with_mcp(engine)) as url:
         asyncio.run(talk(url))
 
 
 def test_without_a_valid_key_nobody_gets_in(engine: Perdure) -> None:
     key, secret = create_key(engine)
-    with serving(create_app(engine, at(engine, "0.0.0.0"))) as url, httpx.Client(base_url=url) as http:
+    with serving(app_with_mcp(engine, at(engine, "0.0.0.0"))) as url, httpx.Client(base_url=url) as http:
         for authorization in ("", "Bearer pdr_x_y", f"Basic {secret}", f"Bearer {secret}x"):
             refused = http.post("/mcp", json=HELLO, headers={**ACCEPT, "Authorization": authorization})
             assert refused.status_code == 401
@@ -181,7 +188,7 @@ def test_without_a_valid_key_nobody_gets_in(engine: Perdure) -> None:
 
 
 def test_the_server_tells_its_name_version_and_instructions(engine: Perdure) -> None:
-    with serving(create_app(engine)) as url:
+    with serving(app_with_mcp(engine)) as url:
         told = httpx.post(f"{url}/mcp", json=HELLO, headers=ACCEPT).json()["result"]
     assert told["serverInfo"] == {"name": "perdure", "version": __version__}
     assert "tools" in told["capabilities"]
@@ -191,15 +198,10 @@ def test_the_server_tells_its_name_version_and_instructions(engine: Perdure) -> 
 
 
 def test_mcp_lives_inside_the_rest_app(engine: Perdure) -> None:
-    from perdure.surfaces.rest.app import create_app as create_rest
-
-    app = create_rest(engine)
-    mount(app, engine, app.state.service.workers)
-
     async def talk(url: str) -> None:
         async with connected(f"{url}/mcp/work") as session:
             await check_conversation(session, {})
 
-    with serving(app) as url:
+    with serving(app_with_mcp(engine)) as url:
         asyncio.run(talk(url))
         assert httpx.get(f"{url}/health").status_code == 200

@@ -70,6 +70,8 @@ class Listing:
                 return
 
     def _read(self, engine: Perdure, bank: str, offset: int, limit: int) -> FactPage:
+        if self.entity_id is not None and not engine.entities.list(bank, [self.entity_id]):
+            return FactPage(facts=(), total=0)
         where = Filter(
             tags=read_tags(self.tags, self.tags_match),
             document_ids=None if self.document_id is None else frozenset({self.document_id}),
@@ -81,7 +83,7 @@ class Listing:
             text=self.text,
             types=self.types,
             where=where,
-            entity_id=self.entity_id,
+            entity=self.entity_id,
             offset=offset,
             limit=limit,
         )

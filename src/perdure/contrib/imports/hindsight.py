@@ -35,11 +35,11 @@ _TYPES = {"world": FactType.WORLD, "experience": FactType.EXPERIENCE, "opinion":
 _CAUSED_BY = frozenset({"caused_by", "enabled_by"})
 _CAUSES = frozenset({"causes", "enables"})
 _MADE_ANEW = {
-    "mental_models.json": "mental models; Perdure refreshes its own (`perdure mental-models create`)",
-    "knowledge_pages.json": "knowledge pages; Perdure keeps its own (`perdure knowledge page`)",
+    "mental_models.json": "mental models; Perdure refreshes its own (`perdure models create`)",
+    "knowledge_pages.json": "knowledge pages; Perdure keeps its own (`perdure knowledge create-page`)",
     "directives.json": "directives; state them with `perdure directives create`",
     "webhooks.json": "webhooks, which hold secrets",
-    "banks.json": "the bank's settings; set them with `perdure banks`",
+    "banks.json": "the bank's settings; set them with `perdure banks configure`",
 }
 
 

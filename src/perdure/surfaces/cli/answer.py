@@ -67,7 +67,7 @@ def command(
             opened: Any = nullcontext()
             if "memory" in own.parameters and creates:
                 opened = session.memory(database)
-            elif "memory" in own.parameters and "bank" in own.parameters:
+            elif "memory" in own.parameters and arguments.get("bank") is not None:
                 opened = session.reading(database, arguments["bank"])
             elif "memory" in own.parameters:
                 opened = session.memory(database, must_exist=True)

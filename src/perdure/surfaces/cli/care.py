@@ -72,19 +72,6 @@ def export(
 
 
 @command
-def reembed(
-    memory: Memory,
-    bank: Annotated[str, typer.Argument(metavar="BANK", help="The bank to change over")] = DEFAULT_BANK,
-) -> Answer:
-    """Embed a bank's facts anew with the configured embedder; the bank stays in use meanwhile."""
-    memory.banks.get(bank)
-    count = memory.banks.reembed(bank)
-    model = memory.banks.get(bank).model
-    line = f"re-embedded {count:,} facts of bank {bank} with {model}"
-    return Answer({"bank": bank, "facts": count, "model": model}, line)
-
-
-@command
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write; never overwritten")],
     memory: Memory,

@@ -1,4 +1,4 @@
-"""`perdure demo`: retain a short conversation, ask it four questions, show how each was answered."""
+"""`perdure demo`: retain a short conversation, ask it questions, show how each was answered."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console, Group, RenderableType
-from rich.panel import Panel
+from rich.console import Console
 from rich.text import Text
 
 from perdure.domain.item import RetainResult
 from perdure.domain.recall import RecallResult
 from perdure.errors import InvalidInput, ModelError
-from perdure.surfaces.cli.draw import day, plural
-from perdure.surfaces.cli.draw_recall import explain_table, milliseconds, stage_bar, understood
+from perdure.surfaces.cli.draw import plural
+from perdure.surfaces.cli.draw_recall import KEEP_LOADED, draw_rows, milliseconds, why_first
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import AsJson, load_settings
 from perdure.surfaces.plain import plain, plain_recall, total_milliseconds
@@ -38,7 +37,7 @@ def demo(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Remember a conversation of two people and an assistant, then ask for it by meaning, name, time and in two hops."""
+    """Remember a conversation, then ask for it by meaning, name, time and in two hops, for a change, and for what it lacks."""
     if keep is not None and keep.exists():
         raise InvalidInput("--keep", "a file that does not exist yet", str(keep))
     script = load_script()
@@ -115,7 +114,17 @@ def ask(engine: Perdure, script: dict[str, Any]) -> Iterator[tuple[dict[str, str
     engine.recall(BANK, script["questions"][0]["text"], track=False)
     for question in script["questions"]:
         asked_at = script["asked_at"]
-        yield question, engine.recall(BANK, question["text"], asked_at=asked_at, explain=True, track=False)
+        yield (
+            question,
+            engine.recall(
+                BANK,
+                question["text"],
+                asked_at=asked_at,
+                precision=question.get("precision", "search"),
+                explain=True,
+                track=False,
+            ),
+        )
 
 
 def draw_opening(console: Console, script: Mapping[str, Any], done: RetainResult, seconds: float) -> None:
@@ -134,49 +143,25 @@ def draw_opening(console: Console, script: Mapping[str, Any], done: RetainResult
 
 
 def draw_question(console: Console, number: int, question: Mapping[str, str], result: RecallResult) -> None:
-    """Draw a question: why it is hard, the answer, the table of which channel returned what, the time."""
-    width = min(console.width, 100)
-    parts: list[RenderableType] = [_answer(result), Text()]
+    """Draw a question: why it is hard, the first facts with who said them, and why the first one won."""
+    head = Text(f"{number}. {result.query.text}", style="bold")
+    head.append(f"  {question['kind']}: {question['why']}", style="not bold dim")
+    console.print(head)
     if result.recollections:
-        parts += [explain_table(result, result.recollections[:SHOWN], width - 4, brief=True), Text()]
-    parts.append(_read(result))
-    parts += [Text(f"without {part.part}: {part.reason}", style="yellow") for part in result.degraded]
-    parts.append(stage_bar(result.timings))
-    kind, why = (f" {question['kind']} ", "bold cyan"), (f"· {question['why']} ", "dim")
-    title = Text.assemble((f" {number} ", "bold black on cyan"), kind, why)
-    took = Text(f" {milliseconds(total_milliseconds(result))} ", style="dim")
-    panel = Panel(
-        Group(Text(result.query.text, style="bold"), *parts), title=title, title_align="left", subtitle=took,
-        subtitle_align="right", border_style="cyan", padding=(0, 1), width=width,
-    )  # fmt: skip
-    console.print(panel)
-
-
-def _answer(result: RecallResult) -> Text:
-    if not result.recollections:
-        return Text("memory holds nothing on this", style="yellow")
-    best = result.recollections[0].fact
-    answer = Text("→ ", style="green") + Text(" ".join(best.text.split()), style="bold green")
-    return answer.append(f"  ({day(best.shown_date)})" if best.shown_date else "", style="dim")
-
-
-def _read(result: RecallResult) -> Text:
-    lines = understood(result)
-    read = Text("   ").join(lines) if lines else Text()
-    left = len(result.cut) + len(result.recollections) - SHOWN
-    if left > 0:
-        read.append(f"{'   ' if lines else ''}and {left} more below", style="dim")
-    return read
+        draw_rows(console, result.recollections[:SHOWN])
+        left = len(result.cut) + len(result.recollections) - SHOWN
+        console.print(
+            Text(why_first(result) + (f" {left} more came after these." if left > 0 else ""), style="cyan")
+        )
+    else:
+        console.print(Text(f"memory holds nothing on this: {result.abstained_because}", style="yellow"))
+    for part in result.degraded:
+        console.print(Text(f"without {part.part}: {part.reason}", style="yellow"))
+    console.print(Text(f"{milliseconds(total_milliseconds(result))}\n", style="dim"))
 
 
 def draw_close(console: Console) -> None:
-    """How to read the table, and where to go on."""
-    legend = Text.assemble(
-        ("#1 is a channel's best find: ", "dim"), ("sem", "bold"), (" by meaning, ", "dim"), ("near", "bold"),
-        (" with its neighbours' meaning, ", "dim"), ("key", "bold"), (" by words (BM25), ", "dim"), ("graph", "bold"),
-        (" through entities and links, ", "dim"), ("time", "bold"), (" by date. ", "dim"),
-        ("Fused by rank, reread by a cross-encoder, boosted, scored.", "dim"),
-    )  # fmt: skip
-    console.print(legend)
+    """Draw where to go on."""
     steps = (("perdure retain notes/", "bold"), (" then ", "dim"), ('perdure recall "…" --explain', "bold"))
     console.print(Text.assemble(("Next: ", "dim"), *steps))
+    console.print(Text(KEEP_LOADED, style="dim"))

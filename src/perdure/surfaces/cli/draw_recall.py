@@ -1,156 +1,120 @@
-"""A recall as a list, and explained as a table of channels, ranks, scores and boosts with its time as a bar; and an answer."""
+"""A recall as a list, and explained: why the first fact won, how each was found and scored, where the time went; and an answer."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console
 from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from perdure.domain.fact import Fact
-from perdure.domain.recall import Candidate, RecallResult, Recollection, StageTime
+from perdure.domain.recall import RecallResult, Recollection, StageTime
 from perdure.reflect.reflection import MODEL_STEP, Reflection, ReflectionStep, ReflectionTrace
-from perdure.surfaces.cli.draw import EVIDENCE_STYLE, day, plural, provenance, span, statement, table
+from perdure.surfaces.cli.draw import EVIDENCE_STYLE, day, plural, provenance, span, statement
 from perdure.surfaces.plain import total_milliseconds
 
 CUT_SHOWN = 5
-ROOMY = 92
-"""Columns that the table needs beside a readable fact."""
-LEAST = "relev"
-"""The figure to leave out where not all have room: the score without its boosts."""
-BAR = 20
-_SHORT = {
-    "semantic": "sem", "keyword": "key", "temporal": "time", "neighbourhood": "near", "semantic_floor": "sem",
-    "signature": "sign", "pagerank": "rank", "relation": "rel",
+FOUND_BY = {
+    "semantic": "by meaning", "keyword": "by words", "graph": "through entities and links", "temporal": "by date",
+    "neighbourhood": "by the meaning around it", "slot": "as the value asked for",
 }  # fmt: skip
-_COLOURS = {
-    "understand": "cyan", "search": "blue", "fuse": "white", "outline": "bright_white", "rerank": "magenta",
-    "score": "green", "hydrate": "yellow", "diversify": "bright_blue", "judge": "bright_cyan", "fit": "bright_green",
-}  # fmt: skip
-LEAST_SHARE = 0.01
+_SHORT = {"semantic": "sem", "keyword": "key", "temporal": "time", "neighbourhood": "near"}
+LEGEND = (
+    "#1 is a channel's best find: sem by meaning, near by the meaning around it, key by words, graph through entities and "
+    "links, time by date. fused adds 1/(60 + rank) over the channels; rerank is the cross-encoder's score; relev the "
+    "probability that the fact helps; score orders, after the boosts."
+)
+KEEP_LOADED = "Each command loads the models anew; `perdure serve --open` keeps them loaded and answers in milliseconds."
+LEAST_SHARE = 0.05
 """Stages below this share of the whole are told together."""
 
 
 def draw_recall(console: Console, result: RecallResult) -> None:
     """Draw the recollections, best first, and what was missing."""
     console.print(_head(result))
-    citations, scores = Column(justify="right", style="dim", width=4), Column(justify="right", width=5)
-    grid = Table.grid(citations, scores, Column(ratio=1), padding=(0, 1))
-    for recollection in result.recollections:
-        score = Text(f"{recollection.score:.2f}", style=EVIDENCE_STYLE[recollection.evidence])
-        grid.add_row(f"[{recollection.citation}]".replace("[", "\\["), score, _told(recollection))
-    if result.recollections:
-        console.print(grid)
+    draw_rows(console, result.recollections)
     draw_asides(console, result)
 
 
 def draw_explained(console: Console, result: RecallResult, cut: Mapping[str, str]) -> None:
-    """Which channels found each result at what rank, every score and boost; what was cut and why; the time.
+    """Draw why the first fact won, how each was found and scored, what was cut and why, and the time.
 
     `cut` holds the texts of the first facts that were left out, by id.
     """
     console.print(_head(result))
+    if result.recollections:
+        console.print(Text(why_first(result)))
     for line in understood(result):
         console.print(line)
-    if result.recollections:
-        console.print(Text())
-        console.print(explain_table(result, result.recollections, console.width))
-        console.print(Text())
+    draw_rows(console, result.recollections, explained=True)
     _draw_cut(console, result, cut)
     draw_asides(console, result)
-    console.print(Padding(stage_bar(result.timings), (0, 0, 0, 2)))
+    console.print(Text(LEGEND, style="dim"))
+    console.print(Text(stages(result.timings), style="dim"))
 
 
-def explain_table(
-    result: RecallResult, shown: Sequence[Recollection], width: int, brief: bool = False
-) -> RenderableType:
-    """Channels, ranks, scores and boosts; where there is little room, each fact stands above its figures.
-
-    `brief` keeps each fact to a line or two.
-    """
-    channels = channels_of(result, shown)
-    late = any(r.candidate is not None and r.candidate.late is not None for r in shown)
-    if width < ROOMY:
-        return _stacked(shown, channels, late, brief, width)
-    columns = [Column("#", justify="right", style="dim", width=2), Column("fact", ratio=1)]
-    columns += [Column(name, justify="right", width=room) for name, room in _figure_columns(channels, late)]
-    drawn = table(*columns, padding=0)
-    for recollection in shown:
-        told = in_brief(recollection.fact) if brief else statement(recollection.fact) + _boosts(recollection)
-        drawn.add_row(str(recollection.citation), told, *_figures(recollection, channels, late))
-    return drawn
+def draw_rows(console: Console, shown: Sequence[Recollection], *, explained: bool = False) -> None:
+    """Draw facts with citation, score and who said them; explained, also the figures that made the score."""
+    citations, scores = Column(justify="right", style="dim", width=4), Column(justify="right", width=5)
+    grid = Table.grid(citations, scores, Column(ratio=1), padding=(0, 1))
+    for one in shown:
+        score = Text(f"{one.score:.2f}", style=EVIDENCE_STYLE[one.evidence])
+        text = statement(one.fact)
+        for note in one.notes:
+            text.append(f"\n⚠ {note}", style="yellow")
+        if one.is_earlier:
+            text.append("\n↺ an earlier value", style="yellow")
+        if explained:
+            text.append(f"\n{figures(one)}", style="cyan")
+        grid.add_row(Text(f"[{one.citation}]"), score, text)
+    if shown:
+        console.print(grid)
 
 
-def _stacked(
-    shown: Sequence[Recollection], channels: Sequence[str], late: bool, brief: bool, width: int
-) -> RenderableType:
-    columns = _figure_columns(channels, late)
-    crowded = 2 + sum(room + 1 for _, room in columns) > width
-    kept = [n for n, (name, _) in enumerate(columns) if not (crowded and name == LEAST)]
-
-    def row(cells: Sequence[Text]) -> Table:
-        figures = [Column(justify="right", width=columns[n][1]) for n in kept]
-        grid = Table.grid(Column(width=2), *figures, padding=(0, 1, 0, 0))
-        grid.add_row("", *(cells[n] for n in kept))
-        return grid
-
-    parts: list[RenderableType] = [row([Text(name, style="dim") for name, _ in columns])]
-    for recollection in shown:
-        citation = Column(justify="right", style="dim", width=2)
-        told = Table.grid(citation, Column(ratio=1), padding=(0, 1, 0, 0))
-        fact = recollection.fact
-        text = in_brief(fact, width - 16) if brief else statement(fact) + _boosts(recollection)
-        told.add_row(str(recollection.citation), text)
-        parts += [told, row(_figures(recollection, channels, late))]
-    return Group(*parts)
-
-
-def _figure_columns(channels: Sequence[str], late: bool) -> list[tuple[str, int]]:
-    short = [_SHORT.get(channel, channel) for channel in channels]
-    scores = ("fused", *(("late",) if late else ()), "rerank", "relev", "score")
-    return [(name, max(len(name), 4)) for name in short] + [(name, len(name)) for name in scores]
-
-
-def channels_of(result: RecallResult, shown: Sequence[Recollection]) -> list[str]:
-    """Return the channels that ran, in the recipe's order by the timings, and any that ranked something.
-
-    `slot` answers few questions, and is left out where it ranked nothing.
-    """
-    ran = [time.stage.removeprefix("search.") for time in result.timings if time.stage.startswith("search.")]
-    ranked = [rank.channel for r in shown if r.candidate is not None for rank in r.candidate.ranks]
-    order = ("semantic", "keyword", "graph", "temporal")
-    every = dict.fromkeys([*(channel for channel in ran if channel != "slot"), *ranked])
-    return sorted(every, key=lambda name: (order.index(name) if name in order else len(order), name))
-
-
-def _figures(recollection: Recollection, channels: Sequence[str], late: bool) -> list[Text]:
-    candidate = recollection.candidate or Candidate(fact_id=recollection.fact.id)
-    ranks = {rank.channel: rank.rank for rank in candidate.ranks}
-    return [
-        *(rank_cell(ranks.get(channel)) for channel in channels),
-        number(candidate.fused, 3),
-        *([number(candidate.late)] if late else []),
-        number(candidate.rerank),
-        number(candidate.relevance, 3),
-        Text(f"{recollection.score:.3f}", style=EVIDENCE_STYLE[recollection.evidence]),
-    ]
-
-
-def _boosts(recollection: Recollection) -> Text:
-    """Return what moved the score, as a line; names with a plus are added, the others multiply."""
-    candidate = recollection.candidate or Candidate(fact_id=recollection.fact.id)
-    added = [
-        f"{name} {value:.2f}" for name, value in candidate.boosts.items() if name.startswith("+") and value
-    ]
-    moved = [
+def figures(one: Recollection) -> str:
+    """Return the ranks, scores and boosts of a fact; boosts with a plus are added, the others multiply."""
+    candidate = one.candidate
+    if candidate is None:
+        return ""
+    parts = [f"{_SHORT.get(rank.channel, rank.channel)} #{rank.rank}" for rank in candidate.ranks]
+    scores = (("fused", candidate.fused, 3), ("late", candidate.late, 2), ("rerank", candidate.rerank, 2),
+              ("relev", candidate.relevance, 2), ("score", one.score, 3))  # fmt: skip
+    parts += [f"{name} {value:.{digits}f}" for name, value, digits in scores if value is not None]
+    parts += [f"{name} {value:.2f}" for name, value in candidate.boosts.items() if name[0] == "+" and value]
+    parts += [
         f"{name} ×{value:.2f}"
         for name, value in candidate.boosts.items()
-        if not name.startswith("+") and abs(value - 1.0) >= 0.005
+        if name[0] != "+" and abs(value - 1.0) >= 0.005
     ]
-    return Text("\n" + " · ".join([*moved, *added]), style="dim") if moved or added else Text()
+    return " · ".join(parts)
+
+
+def why_first(result: RecallResult) -> str:
+    """Return a sentence on what brought the first fact to its place."""
+    first = result.recollections[0]
+    candidate = first.candidate
+    if candidate is None:
+        return "[1] won because it was the only candidate"
+    best = min((rank.rank for rank in candidate.ranks), default=0)
+    ways = [FOUND_BY.get(rank.channel, f"by {rank.channel}") for rank in candidate.ranks if rank.rank == best]
+    reasons = [f"it came {'first' if best == 1 else f'in place {best}'} {_joined(ways)}"] if ways else []
+    if candidate.rerank is not None:
+        others = [one.candidate.rerank for one in result.recollections[1:] if one.candidate is not None]
+        highest = all(other is None or other <= candidate.rerank for other in others)
+        reasons.append(f"the cross-encoder gave it {'the most, ' if highest else ''}{candidate.rerank:.2f}")
+    if first.answers is not None and first.span:
+        reasons.append(f"the reader found the answer “{first.span}” in it")
+    raised = [
+        name.removeprefix("+") for name, value in candidate.boosts.items() if value > (name[0] != "+") + 0.005
+    ]
+    reasons += [f"{_joined(raised)} raised it"] if raised else []
+    return f"[1] won because {'; '.join(reasons) or 'nothing else was found'}."
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def _head(result: RecallResult) -> Text:
@@ -175,13 +139,6 @@ def understood(result: RecallResult) -> list[Text]:
         anchored = f" (anchored at {', '.join(query.anchors)})" if query.anchors else ""
         lines.append(Text(f"time: {asked}{anchored}", style="dim"))
     return lines
-
-
-def _told(recollection: Recollection) -> Text:
-    text = statement(recollection.fact)
-    for note in recollection.notes:
-        text.append(f"\n⚠ {note}", style="yellow")
-    return text
 
 
 def draw_asides(console: Console, result: RecallResult) -> None:
@@ -213,26 +170,6 @@ def _draw_cut(console: Console, result: RecallResult, texts: Mapping[str, str]) 
         )
 
 
-def in_brief(fact: Fact, characters: int = 62) -> Text:
-    """Return a fact in about two narrow lines: its beginning and its date."""
-    flat = " ".join(fact.text.split())
-    short = flat if len(flat) <= characters else flat[: characters - 1].rstrip() + "…"
-    return Text(short) + Text(f" {day(fact.shown_date)}" if fact.shown_date else "", style="dim")
-
-
-def rank_cell(rank: int | None) -> Text:
-    """Return a channel's rank of a result: the brighter the better."""
-    if rank is None:
-        return Text("·", style="dim")
-    style = "bold green" if rank == 1 else "green" if rank <= 3 else "yellow" if rank <= 10 else "dim"
-    return Text(f"#{rank}", style=style)
-
-
-def number(value: float | None, digits: int = 2) -> Text:
-    """Return a figure, or a dot if there is none."""
-    return Text("·", style="dim") if value is None else Text(f"{value:.{digits}f}")
-
-
 def milliseconds(value: float) -> str:
     """`0.4 ms`, `12 ms`, `1.3 s`."""
     if value >= 1000:
@@ -240,22 +177,17 @@ def milliseconds(value: float) -> str:
     return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
 
 
-def stage_bar(timings: Sequence[StageTime], width: int = BAR) -> Text:
-    """Each stage a stretch of the bar, then its name and time."""
-    stages = [time for time in timings if time.stage in _COLOURS]
-    whole = sum(time.milliseconds for time in stages) or 1.0
-    long = [time for time in stages if time.milliseconds >= LEAST_SHARE * whole]
-    bar, legend = Text(), Text()
-    for time in long:
-        cells = round(width * time.milliseconds / whole)
-        bar.append("━" * max(cells, 1), style=_COLOURS[time.stage])
-        legend.append("  ■ ", style=_COLOURS[time.stage])
-        legend.append(f"{time.stage} {milliseconds(time.milliseconds)}", style="dim")
-    rest = whole - sum(time.milliseconds for time in long)
-    if len(long) < len(stages):
-        legend.append(f"  rest {milliseconds(rest)}", style="dim")
-    bar.truncate(width)
-    return bar + legend
+def stages(timings: Sequence[StageTime]) -> str:
+    """Return where the time went: the stages that took long, and the rest together."""
+    whole = {
+        time.stage: time.milliseconds for time in timings if "." not in time.stage and time.stage != "total"
+    }
+    long = {stage: took for stage, took in whole.items() if took >= LEAST_SHARE * sum(whole.values())}
+    parts = [f"{stage} {milliseconds(took)}" for stage, took in long.items()]
+    rest = sum(whole.values()) - sum(long.values())
+    return "time: " + " · ".join(
+        [*parts, *([f"rest {milliseconds(rest)}"] if len(long) < len(whole) else [])]
+    )
 
 
 def draw_reflection(console: Console, answer: Reflection, *, explain: bool = False) -> None:

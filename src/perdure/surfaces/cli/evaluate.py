@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Column
 from rich.text import Text
 
 from perdure.errors import InvalidInput
 from perdure.evaluation.data import CACHE, LabelledBank, load_banks
 from perdure.evaluation.measures import TOTAL, Report
-from perdure.surfaces.cli.output import console
+from perdure.surfaces.cli.draw import table
+from perdure.surfaces.cli.output import bars, console, emit
 
 COLUMNS = ("recall@1", "recall@5", "recall@10", "any@5", "all@5", "mrr", "ndcg@10")
 
@@ -44,13 +44,13 @@ def evaluate(
         _make_folder(cache)
     banks = load_banks(data)
     folder = tempfile.TemporaryDirectory() if no_cache else nullcontext(cache)
-    with folder as kept_in, _bars(banks, quiet=as_json) as progress:
+    with folder as kept_in, _progress(banks, quiet=as_json) as progress:
         options = {"budget": budget, "max_tokens": max_tokens}
         report = evaluate(banks, settings, Path(kept_in), options, progress)
     if out is not None:
         write_rankings(out, report)
     if as_json:
-        print(json.dumps(report.figures()))
+        emit(report.figures())
     else:
         draw(report, console())
 
@@ -63,38 +63,30 @@ def _make_folder(cache: Path) -> None:
 
 
 @contextmanager
-def _bars(banks: Sequence[LabelledBank], quiet: bool) -> Iterator[Callable[[str, int], None]]:
-    columns = (TextColumn("{task.description:>8}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
+def _progress(banks: Sequence[LabelledBank], quiet: bool) -> Iterator[Callable[[str, int], None]]:
+    with bars(quiet=quiet) as bar:
         tasks = {
-            "items": bars.add_task("retain", total=sum(len(bank.items) for bank in banks)),
-            "queries": bars.add_task("ask", total=sum(len(bank.queries) for bank in banks)),
+            "items": bar.add_task("retain", total=sum(len(bank.items) for bank in banks), at=""),
+            "queries": bar.add_task("ask", total=sum(len(bank.queries) for bank in banks), at=""),
         }
-        yield lambda name, count: bars.advance(tasks[name], count)
+        yield lambda name, count: bar.advance(tasks[name], count)
 
 
 def draw(report: Report, shown: Console) -> None:
-    """Tables of the measures, over items and over sessions, and the latency."""
+    """Draw tables of the measures, over items and over sessions, and the latency."""
     figures = report.figures()
     for over in ("items", "sessions"):
         shown.print(Text(f"{report.recipe} · {report.extractor} · over {over}", style="italic"))
-        _draw_measures(shown, {kind: row for kind, row in figures[over].items() if row["queries"]})
-        shown.print()
+        drawn = table(
+            "",
+            *(Column(name, justify="right", no_wrap=True) for name in ("n", *COLUMNS)),
+            expand=False,
+            padding=0,
+        )
+        for kind, row in figures[over].items():
+            if row["queries"]:
+                cells = (f"{row['queries']:.0f}", *(f"{row[name]:.3f}" for name in COLUMNS))
+                drawn.add_row(kind, *cells, style="bold" if kind == TOTAL else "")
+        shown.print(drawn)
     times = figures["latency_ms"]
     shown.print(f"latency of a recall: p50 {times['p50']:.1f} ms, p95 {times['p95']:.1f} ms")
-
-
-def _draw_measures(shown: Console, rows: Mapping[str, Mapping[str, float]]) -> None:
-    """Draw a row per type of question; in a narrow terminal the type is above its figures."""
-    widest = max(map(len, rows), default=0)
-    head = _line(["n", *COLUMNS])
-    beside = widest + 1 + len(head) <= shown.width
-    shown.print(Text((" " * (widest + 1) if beside else "") + head, style="dim"))
-    for kind, row in rows.items():
-        figures = _line([f"{row['queries']:.0f}", *(f"{row[name]:.3f}" for name in COLUMNS)])
-        line = f"{kind:<{widest}} {figures}" if beside else f"{kind}\n{figures}"
-        shown.print(Text(line, style="bold" if kind == TOTAL else ""))
-
-
-def _line(cells: Sequence[str]) -> str:
-    return " ".join(cell.rjust(max(len(name), 5)) for cell, name in zip(cells, ("n", *COLUMNS), strict=True))

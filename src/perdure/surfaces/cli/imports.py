@@ -12,13 +12,12 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from perdure.domain.imported import ImportProgress, ImportReport
 from perdure.errors import InvalidInput, NotFound
 from perdure.surfaces.cli.draw import plural
-from perdure.surfaces.cli.output import console, tell
+from perdure.surfaces.cli.output import bars, tell
 from perdure.surfaces.cli.session import (
     DEFAULT_BANK,
     AsJson,
@@ -141,27 +140,11 @@ def _origin(file: str) -> Iterator[IO[str]]:
 
 @contextmanager
 def _bar(quiet: bool) -> Iterator[Callable[[ImportProgress], None]]:
-    shown = console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[at]}"),
-    )
-    with Progress(*columns, console=shown, transient=True, disable=quiet or not shown.is_terminal) as bar:
+    with bars(quiet=quiet) as bar:
         task = bar.add_task("reading", total=None, at="")
-
-        def advance(progress: ImportProgress) -> None:
-            bar.update(
-                task,
-                description=progress.stage,
-                completed=progress.documents,
-                total=progress.total,
-                at=progress.document_id[-40:],
-            )
-
-        yield advance
+        yield lambda at: bar.update(
+            task, description=at.stage, completed=at.documents, total=at.total, at=at.document_id[-40:]
+        )
 
 
 def draw_report(shown: Console, report: ImportReport) -> None:

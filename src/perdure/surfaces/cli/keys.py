@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Column
-from rich.text import Text
 
 from perdure.surfaces.cli.answer import Answer, command, group
-from perdure.surfaces.cli.draw import day, table
+from perdure.surfaces.cli.draw import draw_table
 from perdure.surfaces.cli.output import console as make_console
 from perdure.surfaces.cli.session import Memory, Yes, confirm
 from perdure.surfaces.keys import EVERY_BANK, ApiKey, create_key, list_keys, revoke_key, rotate_key
@@ -76,8 +73,8 @@ def rotate(
 @command
 def list_(memory: Memory) -> Answer:
     """List the keys, without their secrets."""
-    keys = list_keys(memory)
-    return Answer({"keys": [_plain_key(key) for key in keys]}, lambda console: draw_keys(console, keys))
+    keys = [_plain_key(key) for key in list_keys(memory)]
+    return Answer({"keys": keys}, lambda console: draw_table(console, keys, "keys", len(keys)))
 
 
 @app.command()
@@ -87,18 +84,3 @@ def revoke(key: KeyId, memory: Memory, yes: Yes = False) -> Answer:
     confirm(f"Revoke the key {key}?", yes)
     revoke_key(memory, key)
     return Answer({"revoked": key}, f"revoked {key}")
-
-
-def draw_keys(console: Console, keys: Sequence[ApiKey]) -> None:
-    """Draw the keys with what they open and when they were used."""
-    if not keys:
-        console.print(Text("no keys", style="dim"))
-        return
-    named, banks = (Column(title, overflow="fold") for title in ("name", "banks"))
-    times = (Column(title, no_wrap=True) for title in ("created", "expires", "last used"))
-    drawn = table(Column("key", no_wrap=True), named, banks, "scopes", *times)
-    for key in keys:
-        scopes = ", ".join(sorted(scope.value for scope in key.scopes))
-        moments = (key.created_at, key.expires_at, key.last_used_at)
-        drawn.add_row(key.id, Text(key.name), Text(", ".join(key.banks)), scopes, *map(day, moments))
-    console.print(drawn)

@@ -6,7 +6,9 @@ import gc
 import io
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Annotated, Any
 
@@ -17,57 +19,79 @@ from typer.main import get_command
 from perdure import __version__
 from perdure.errors import InvalidInput, PerdureError
 from perdure.surfaces.cli import exits
-from perdure.surfaces.cli.command import CARE, INSIDE, MEMORY, SERVE, START, THINK, Entry
 from perdure.surfaces.process import private_files
 
+START, MEMORY, THINK, INSIDE, SERVE, CARE = (
+    "Start here", "Memory", "Think", "Look inside", "Serve", "Take care",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A command: its section in the help, its name, what it does and where it is written."""
+
+    section: str
+    name: str
+    target: str
+    """module:attribute in the package; a function, or a Typer app with subcommands. Empty for a resource or a verb."""
+    summary: str
+    package: str = "perdure.surfaces.cli"
+
+    def load(self) -> Any:
+        """Import the command."""
+        if self.target:
+            module, attribute = self.target.split(":")
+            command = getattr(import_module(f"{self.package}.{module}"), attribute)
+        else:
+            command = import_module(f"{self.package}.resources").derived(self.name, self.summary)
+        if isinstance(command, typer.Typer):
+            return get_command(command)
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(name=self.name)(command)
+        return get_command(single)
+
+    def stub(self) -> TyperCommand:
+        """Return the name and summary only, for listings and completion."""
+        return TyperCommand(name=self.name, help=self.summary)
+
+
 ENTRIES = (
-    Entry(START, "demo", "demo:demo", "See retain and recall at work on a short conversation"),
+    Entry(START, "demo", "demo:demo", "See memory at work on a short conversation"),
     Entry(MEMORY, "retain", "retain:retain", "Remember text, files, folders or chat exports"),
     Entry(MEMORY, "recall", "recall:recall", "What memory holds on a question, best first"),
     Entry(MEMORY, "context", "recall:context", "A recall as text with citations, for a prompt"),
     Entry(MEMORY, "reflect", "recall:reflect", "An answer that cites the facts it rests on"),
     Entry(MEMORY, "forget", "recall:forget", "Erase a fact, document, entity or bank for good"),
-    Entry(
-        THINK,
-        "mental-models",
-        "resources:mental_models",
-        "Standing questions and the documents that answer them",
-    ),
-    Entry(THINK, "knowledge", "resources:knowledge", "Folders and pages over mental models"),
-    Entry(THINK, "directives", "resources:directives", "Rules of a bank for every reflect"),
-    Entry(INSIDE, "banks", "inside:banks", "List banks, show one, or set its name and mission"),
-    Entry(INSIDE, "facts", "inside:facts", "List facts, or show one in full"),
-    Entry(INSIDE, "entities", "inside:entities", "People, places and things, most mentioned first"),
-    Entry(INSIDE, "timeline", "inside:timeline", "Facts in the order in which they happened"),
-    Entry(INSIDE, "history", "inside:history", "Every value that a subject's relation ever had"),
-    Entry(INSIDE, "opinions", "thinking:opinions", "What the bank believes, surest first"),
-    Entry(INSIDE, "opinion", "thinking:opinion", "One opinion, its evidence and its curve"),
-    Entry(INSIDE, "stats", "inside:stats", "Counts of what a bank holds"),
-    Entry(INSIDE, "operations", "thinking:operations", "Background work: list, wait, cancel, retry"),
-    Entry(
-        THINK, "consolidate", "thinking:consolidate", "Form observations, questions and notes of what is new"
-    ),
-    Entry(THINK, "refine", "thinking:refine", "Have a language model word stored facts anew"),
-    Entry(THINK, "observations", "thinking:observations", "Profiles of people, things and topics"),
-    Entry(THINK, "notes", "thinking:notes", "List notes, or show one"),
-    Entry(THINK, "questions", "thinking:questions", "Conflicts that only you can decide"),
+    Entry(THINK, "consolidate", "", "Form observations, questions and notes of what is new"),
+    Entry(THINK, "observations", "", "Profiles of people, things and topics"),
+    Entry(THINK, "opinions", "", "What the bank believes, surest first"),
+    Entry(THINK, "questions", "", "Conflicts that only you can decide"),
+    Entry(THINK, "models", "", "Standing questions and the documents that answer them"),
+    Entry(THINK, "knowledge", "", "Folders and pages over mental models"),
+    Entry(THINK, "directives", "", "Rules of a bank for every reflect"),
+    Entry(THINK, "notes", "", "Daily, weekly and quarterly notes"),
+    Entry(INSIDE, "banks", "", "Banks: list, configure, count, clone, re-embed"),
+    Entry(INSIDE, "facts", "", "Facts: list, show, history of a value, correct"),
+    Entry(INSIDE, "documents", "", "Documents: list, show, read anew, tag"),
+    Entry(INSIDE, "entities", "", "People, places and things: list, merge, split"),
+    Entry(INSIDE, "operations", "", "Background work: list, show, cancel, retry"),
+    Entry(INSIDE, "webhooks", "", "Addresses that receive events of a bank"),
+    Entry(INSIDE, "audit", "", "What was done with a bank over the servers"),
+    Entry(INSIDE, "llm", "", "Calls of language models, their cost and health"),
     Entry(SERVE, "serve", "serve:serve", "Serve REST and MCP over HTTP"),
     Entry(SERVE, "mcp", "serve:mcp", "Serve MCP, over stdio unless --http is given"),
     Entry(SERVE, "keys", "keys:app", "Create, list and revoke API keys"),
     Entry(CARE, "export", "care:export", "Write a bank as JSON lines, a vault, a graph or an archive"),
     Entry(CARE, "import", "imports:import_", "Import chats, notes, transcripts, mails or another memory"),
     Entry(CARE, "database", "database:app", "Copy banks to another database"),
-    Entry(CARE, "reembed", "care:reembed", "Change a bank over to the configured embedder"),
     Entry(CARE, "verify", "care:verify", "Check everything stored for damage, and mend it"),
     Entry(CARE, "backup", "care:backup", "Write a checked copy of the database while it is in use"),
     Entry(CARE, "restore", "care:restore", "Put a backup in the place of the database"),
     Entry(CARE, "doctor", "doctor:doctor", "Check database, models, extras and speed"),
-    Entry(CARE, "models", "config:models", "The models Perdure knows and where each was found"),
-    Entry(CARE, "costs", "llm:costs", "What language models cost, by day and operation"),
-    Entry(CARE, "prompts", "llm:prompts", "The prompts that language models are given"),
     Entry(CARE, "config", "config:config", "Effective settings and where each came from"),
     Entry(CARE, "eval", "evaluate:evaluate", "Recall quality and latency on a labelled data file"),
 )
+"""The commands; those of resources and verbs are derived from the declarations of their verbs."""
 
 
 PLUGINS = "perdure.commands"

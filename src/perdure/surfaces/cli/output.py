@@ -8,16 +8,23 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 
 from perdure.surfaces.plain import plain
 
 NARROW, USUAL, WIDE = 60, 100, 120
-_CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
+_DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""Marks that turn the direction of writing, so that a text reads as another one."""
+_CONTROLS = {
+    code: None for code in (*range(0x20), *range(0x7F, 0xA0), *_DIRECTIONS) if chr(code) not in "\n\t"
+}
+_ESCAPES = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *_DIRECTIONS)}
+"""What a terminal would obey in JSON, which has an equivalent spelling for it."""
 
 
 def harmless(text: str) -> str:
-    """Return a text without control characters: an escape sequence in a memory would steer the terminal."""
+    """Return a text without control characters and marks of direction: a memory must not steer the terminal."""
     return text.translate(_CONTROLS)
 
 
@@ -42,7 +49,12 @@ def console(*, stderr: bool = False) -> Console:
 
 def emit(value: Any) -> None:
     """One JSON document on standard output."""
-    sys.stdout.write(json.dumps(plain(value), ensure_ascii=False) + "\n")
+    sys.stdout.write(json_line(plain(value)) + "\n")
+
+
+def json_line(value: Any) -> str:
+    """Return a value as JSON on one line, with what steers a terminal escaped."""
+    return json.dumps(value, ensure_ascii=False).translate(_ESCAPES)
 
 
 def tell(as_json: bool, value: Any, shown: Callable[[Console], None] | str) -> None:
@@ -53,3 +65,16 @@ def tell(as_json: bool, value: Any, shown: Callable[[Console], None] | str) -> N
         console().print(shown, markup=False)
     else:
         shown(console())
+
+
+def bars(*, quiet: bool = False) -> Progress:
+    """Return bars of progress on standard error, for a person at a terminal; the field `at` is what is worked on."""
+    shown = console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[at]}"),
+    )
+    return Progress(*columns, console=shown, transient=True, disable=quiet or not shown.is_terminal)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +15,13 @@ from perdure.reflect.options import ReflectOptions
 from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.answer import Answer, command
 from perdure.surfaces.cli.draw import plural
-from perdure.surfaces.cli.draw_recall import CUT_SHOWN, draw_explained, draw_recall, draw_reflection
+from perdure.surfaces.cli.draw_recall import (
+    CUT_SHOWN,
+    KEEP_LOADED,
+    draw_explained,
+    draw_recall,
+    draw_reflection,
+)
 from perdure.surfaces.cli.output import harmless
 from perdure.surfaces.cli.session import Memory, Yes, confirm, read_text
 from perdure.surfaces.plain import plain_recall, plain_reflection
@@ -22,6 +29,8 @@ from perdure.surfaces.plain import plain_recall, plain_reflection
 if TYPE_CHECKING:  # loads numpy
     from perdure.forget.preview import ForgetPreview
 
+AGAIN = timedelta(minutes=10)
+"""Within this time after another recall, a recall advises a server."""
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads standard input")]
 
 
@@ -31,6 +40,10 @@ def recall(query: Question, bank: str, memory: Memory, options: RecallOptions) -
     result = memory.recall(bank, read_text(query), **options.given())
     value = {"bank": bank, **plain_recall(result)}
     code = exits.OK if result.recollections else exits.NOTHING_RECALLED
+    if any(
+        one.fact.last_recalled_at and memory.clock() - one.fact.last_recalled_at < AGAIN for one in result
+    ):
+        typer.echo(KEEP_LOADED, err=True)
     if not options.explain:
         return Answer(value, lambda console: draw_recall(console, result), code)
     left_out = [candidate.fact_id for candidate in result.cut[:CUT_SHOWN]]

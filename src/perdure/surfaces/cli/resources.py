@@ -1,403 +1,236 @@
-"""`perdure directives`, `mental-models` and `knowledge`: groups of commands from the table of resources."""
+"""Commands of the resources and of verbs: their arguments, options and help from the declaration of each verb."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+import inspect
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
+from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 from rich.console import Console
-from rich.markdown import Markdown
-from rich.text import Text
-from rich.tree import Tree
 
-from perdure.domain.directive import Directive, DirectiveChanges, DirectiveOptions
-from perdure.domain.knowledge import KnowledgeNode, PageOptions
-from perdure.domain.mental_model import MentalModel, MentalModelChanges, MentalModelOptions
+from perdure.domain.filter import Filter
+from perdure.domain.knowledge import KnowledgeFile
 from perdure.domain.operation import Operation, OperationStatus
-from perdure.domain.options import Options
+from perdure.domain.verb import BankIn
 from perdure.errors import InvalidInput
+from perdure.remote.wire import hints_of
+from perdure.settings import MASK
 from perdure.surfaces.cli import exits
-from perdure.surfaces.cli.answer import Answer, command, group
-from perdure.surfaces.cli.draw import day, draw_record, plural
-from perdure.surfaces.cli.session import Limit, Memory, Tags, Types, Yes, confirm
+from perdure.surfaces.cli.answer import Answer, Command, command, group
+from perdure.surfaces.cli.draw import draw_record, draw_table, plural
+from perdure.surfaces.cli.options import Typed, keyword, long_flag, metavar
+from perdure.surfaces.cli.session import Memory, Yes, confirm, filled, read_text
 from perdure.surfaces.plain import plain
-
-WAIT_SECONDS = 600.0
-Id = Annotated[str, typer.Argument(metavar="ID", help="Id of it, as listings show it")]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="What it is called")]
-Query = Annotated[str, typer.Argument(metavar="QUERY", help="What to look for")]
-Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question that it answers")]
-Parent = Annotated[str | None, typer.Option("--in", metavar="ID", help="Folder that it stands in [the root]")]
-Delta = Annotated[bool | None, typer.Option("--delta/--full", help="Edit sentences, or write anew [full]")]
-Consolidation = Annotated[bool | None, typer.Option("--after-consolidation", help="Refresh it then")]
-Untagged = Annotated[bool, typer.Option("--untagged", help="Without tags from now on")]
-Schedule = Annotated[str | None, typer.Option("--cron", metavar="CRON", help="Refresh it then, UTC")]
-
-
-def _plain_model(model: MentalModel) -> dict[str, Any]:
-    return {**plain(model), "content": model.content}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
-    """A row of the table: a resource of a memory whose elements are shown, changed and deleted by commands."""
-
-    app: typer.Typer
-    name: str
-    """Of the resource in a memory."""
-    question: str
-    """Asked before one is deleted."""
-    usual: tuple[str, ...]
-    """The commands, show and delete, that need no code of their own."""
-    changes: type[Options] | None = None
-    """What the command update may change; without it there is none."""
-    plain: Callable[[Any], dict[str, Any]] = plain
-
-
-directives = group("Rules of a bank for every reflect.")
-mental_models = group("Standing questions and the documents that answer them.")
-knowledge = group("Folders and pages over mental models.")
-RESOURCES = (
-    Resource(
-        app=directives, name="directives", changes=DirectiveChanges, usual=("show", "delete"),
-        question="Drop the rule {}?",
-    ),
-    Resource(
-        app=mental_models, name="models", usual=("delete",), plain=_plain_model,
-        question="Delete the mental model {}?",
-    ),
-    Resource(
-        app=knowledge, name="knowledge", usual=("delete",), question="Delete {} with everything below it?"
-    ),
-)  # fmt: skip
-
-
-def _add_usual_commands(resource: Resource) -> None:
-    def elements(memory: Memory) -> Any:
-        return getattr(memory, resource.name)
-
-    @command
-    def show(bank: str, memory: Memory, element: Id) -> Answer:
-        """Show one in full."""
-        fields = resource.plain(elements(memory).get(bank, element))
-        return Answer(fields, lambda console: draw_record(console, fields))
-
-    @command
-    def delete(bank: str, memory: Memory, element: Id, yes: Yes = False) -> Answer:
-        """Delete one, with everything that belongs to it."""
-        confirm(resource.question.format(element), yes)
-        elements(memory).delete(bank, element)
-        return Answer({"deleted": element}, f"deleted {element}")
-
-    for function in (show, delete):
-        if function.__name__ in resource.usual:
-            resource.app.command()(function)
-    if resource.changes is None:
-        return
-
-    @resource.app.command()
-    @command(options=resource.changes)
-    def update(
-        bank: str, memory: Memory, element: Id, options: dict[str, Any], untagged: Untagged = False
-    ) -> Answer:
-        """Change one; what no option names stays as it is."""
-        changes = options | ({"tags": ()} if untagged else {})
-        return Answer(resource.plain(elements(memory).update(bank, element, **changes)), f"changed {element}")
-
-
-for _resource in RESOURCES:
-    _add_usual_commands(_resource)
-
-
-# Directives
-
-
-@directives.command("create")
-@command(options=DirectiveOptions, without=("is_active",), creates=True)
-def create_directive(
-    name: Name,
-    content: Annotated[str, typer.Argument(metavar="TEXT", help="The rule")],
-    bank: str,
-    memory: Memory,
-    options: DirectiveOptions,
-) -> Answer:
-    """Make a rule; with tags it holds for questions that carry one of them."""
-    directive = memory.directives.create(bank, name, content, **options.given())
-    return Answer(directive, f"made {directive.id}")
-
-
-@directives.command("list")
-@command
-def list_directives(
-    bank: str,
-    memory: Memory,
-    tags: Tags = None,
-    every: Annotated[bool, typer.Option("--all", help="Also rules that are switched off")] = False,
-) -> Answer:
-    """List the rules, highest priority first."""
-    rules = memory.directives.list(bank, tags=tags or (), active_only=not every)
-    return Answer({"bank": bank, "directives": rules}, lambda console: draw_directives(console, rules))
-
-
-def draw_directives(console: Console, directives: Sequence[Directive]) -> None:
-    """Draw rules with their ids."""
-    if not directives:
-        console.print(Text("no directives", style="dim"))
-    for one in directives:
-        rule = Text(f"{one.name}: {' '.join(one.content.split())}", style="" if one.is_active else "dim")
-        tags = f" · {', '.join(sorted(one.tags))}" if one.tags else ""
-        console.print(rule.append(f"\n{one.id} · priority {one.priority}{tags}", style="dim"))
-
-
-# Mental models
-
-
-@mental_models.command("create")
-@command(options=MentalModelOptions, creates=True)
-def create_model(
-    name: Name,
-    question: Question,
-    bank: str,
-    memory: Memory,
-    options: MentalModelOptions,
-    model_id: Annotated[str | None, typer.Option("--id", metavar="ID", help="An id of your own")] = None,
-    types: Types = None,
-    delta: Delta = None,
-    after_consolidation: Consolidation = None,
-    cron: Schedule = None,
-) -> Answer:
-    """Make a mental model and write it; with tags it reads only facts that carry all of them."""
-    trigger = _trigger(delta, after_consolidation, cron) | ({"fact_types": types} if types else {})
-    model, operation = memory.models.create(
-        bank, name, question, model_id=model_id, trigger=trigger, **options.given()
-    )
-    return _finish_refresh(memory, operation, model.id)
-
-
-@mental_models.command("list")
-@command
-def list_models(bank: str, memory: Memory, tags: Tags = None) -> Answer:
-    """List the mental models, newest refresh first, and which of them are stale."""
-    models = memory.models.list(bank, tags=tags or ())
-    stale = memory.models.stale(bank, [model.id for model in models])
-    plain_models = [{**_plain_model(model), "is_stale": model.id in stale} for model in models]
-    value = {"bank": bank, "mental_models": plain_models}
-    return Answer(value, lambda console: draw_models(console, models, stale))
-
-
-@mental_models.command("show")
-@command
-def show_model(model: Id, bank: str, memory: Memory) -> Answer:
-    """Show the document."""
-    read = memory.models.get(bank, model)
-    stale = bool(memory.models.stale(bank, [model]))
-
-    def draw(console: Console) -> None:
-        console.print(Text(read.name, style="bold").append(f"\n{read.source_query}", style="not bold dim"))
-        console.print(Markdown(read.content))
-        when = f"refreshed {day(read.last_refreshed_at)}" if read.last_refreshed_at else "never refreshed"
-        console.print(Text(f"{when}{', stale' if stale else ''}", style="dim"))
-
-    return Answer({**_plain_model(read), "is_stale": stale}, draw)
-
-
-@mental_models.command("update")
-@command(options=MentalModelChanges)
-def update_model(
-    model: Id,
-    bank: str,
-    memory: Memory,
-    options: dict[str, Any],
-    delta: Delta = None,
-    after_consolidation: Consolidation = None,
-    cron: Schedule = None,
-) -> Answer:
-    """Change settings; the document stays until the next refresh."""
-    if trigger := _trigger(delta, after_consolidation, cron):
-        options["trigger"] = memory.models.get(bank, model).trigger.merged(trigger)
-    return Answer(_plain_model(memory.models.update(bank, model, **options)), f"changed {model}")
-
-
-@mental_models.command()
-@command
-def refresh(
-    bank: str,
-    memory: Memory,
-    model: Annotated[str | None, typer.Argument(metavar="ID", help="Id of the mental model")] = None,
-    delta: Delta = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change")] = False,
-    due: Annotated[bool, typer.Option("--due", help="All that are stale and whose schedule is due")] = False,
-) -> Answer:
-    """Write a mental model anew from memory, or those whose schedule is due."""
-    if (model is None) != due:
-        raise InvalidInput("ID", "the id of a mental model, or --due", model)
-    mode = None if delta is None else ("delta" if delta else "full")
-    if model is None:
-        operations = memory.models.refresh_due(bank)
-        ended = [memory.operations.get(bank, one.id, wait=WAIT_SECONDS) for one in operations]
-        return Answer({"operations": ended}, f"refreshed {len(ended)}")
-    if dry_run:
-        preview = memory.models.preview(bank, model, mode=mode)
-        value = {"outcome": preview.outcome, "mode": preview.effective_mode, "diff": preview.diff}
-        return Answer(value, preview.diff or preview.outcome.value)
-    return _finish_refresh(memory, memory.models.refresh(bank, model, mode=mode), model)
-
-
-@mental_models.command()
-@command
-def history(model: Id, bank: str, memory: Memory) -> Answer:
-    """Show what the document said before, newest first."""
-    versions = memory.models.history(bank, model)
-
-    def draw(console: Console) -> None:
-        for version in versions:
-            console.print(Text(f"until {version.changed_at:%Y-%m-%d %H:%M}", style="dim"))
-            console.print(Markdown(version.content))
-
-    return Answer({"versions": versions}, draw)
-
-
-@mental_models.command("search")
-@command
-def search_models(query: Query, bank: str, memory: Memory, tags: Tags = None, limit: Limit = 10) -> Answer:
-    """Find mental models that bear on a question, best first."""
-    matches = memory.models.search(bank, query, tags=tags or (), limit=limit)
-    value = {"results": [{"score": one.score, **_plain_model(one.model)} for one in matches]}
-    return Answer(value, lambda console: draw_models(console, [one.model for one in matches], ()))
-
-
-@mental_models.command()
-@command
-def clear(model: Id, bank: str, memory: Memory, yes: Yes = False) -> Answer:
-    """Empty the document, so that the next refresh writes it anew."""
-    confirm(f"Empty {memory.models.get(bank, model).name}?", yes)
-    memory.models.clear(bank, model)
-    return Answer({"cleared": model}, f"emptied {model}")
-
-
-def _trigger(delta: bool | None, after_consolidation: bool | None, cron: str | None) -> dict[str, object]:
-    """Return the fields of a trigger that options name."""
-    mode = None if delta is None else ("delta" if delta else "full")
-    options = {"mode": mode, "refresh_after_consolidation": after_consolidation, "refresh_cron": cron}
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _finish_refresh(memory: Memory, operation: Operation, model_id: str) -> Answer:
-    """Wait for a refresh and tell how it ended."""
-    ended = memory.operations.get(operation.bank, operation.id, wait=WAIT_SECONDS)
-    outcome = (ended.result or {}).get("outcome", ended.error or ended.status.value)
-    value = {"mental_model_id": model_id, "operation": ended}
-    code = exits.FAILED if ended.status is OperationStatus.FAILED else exits.OK
-    return Answer(value, f"{model_id}: {outcome}", code)
-
-
-def draw_models(console: Console, models: Sequence[MentalModel], stale: Collection[str]) -> None:
-    """Draw models with their ids and questions."""
-    if not models:
-        console.print(Text("no mental models", style="dim"))
-    for model in models:
-        refreshed = f" · refreshed {day(model.last_refreshed_at)}" if model.last_refreshed_at else ""
-        line = Text(model.name, style="bold").append(f"  {model.source_query}", style="not bold")
-        line.append(f"\n{model.id}{refreshed}", style="not bold dim")
-        console.print(line.append("  stale" if model.id in stale else "", style="yellow"))
-
-
-# The knowledge base
-
-
-@knowledge.command()
-@command
-def tree(bank: str, memory: Memory) -> Answer:
-    """Show folders and pages from the root down."""
-    roots = memory.knowledge.tree(bank)
-    return Answer({"bank": bank, "roots": roots}, lambda console: draw_tree(console, bank, roots))
-
-
-@knowledge.command()
-@command(creates=True)
-def folder(name: Name, bank: str, memory: Memory, parent: Parent = None) -> Answer:
-    """Make a folder."""
-    node = memory.knowledge.create_folder(bank, name, parent_id=parent)
-    return Answer(node, f"made {node.id}")
-
-
-@knowledge.command()
-@command(options=PageOptions, creates=True)
-def page(
-    name: Name, question: Question, bank: str, memory: Memory, options: PageOptions, types: Types = None
-) -> Answer:
-    """Make a page and write it; it reads observations unless types are given."""
-    trigger = {"fact_types": types} if types else {}
-    node, operation = memory.knowledge.create_page(
-        bank, name, question, **options.given() | {"trigger": trigger}
-    )
-    return _finish_refresh(memory, operation, node.id)
-
-
-@knowledge.command("show")
-@command
-def show_page(page: Id, bank: str, memory: Memory) -> Answer:
-    """Show a page as Markdown with front matter."""
-    markdown = memory.knowledge.markdown(bank, page)
-    return Answer({"id": page, "markdown": markdown}, markdown.rstrip())
-
-
-@knowledge.command("search")
-@command
-def search_pages(query: Query, bank: str, memory: Memory, limit: Limit = 10) -> Answer:
-    """Find pages that bear on a question, best first."""
-    matches = memory.knowledge.search(bank, query, limit=limit)
-
-    def draw(console: Console) -> None:
-        for one in matches:
-            console.print(Text(f"{one.score:.2f}  {one.node.name}").append(f"  {one.node.id}", style="dim"))
-        console.print(Text(plural(len(matches), "page"), style="dim"))
-
-    return Answer({"results": matches}, draw)
-
-
-@knowledge.command()
-@command
-def move(
-    node: Id,
-    bank: str,
-    memory: Memory,
-    parent: Parent = None,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="Another name")] = None,
-) -> Answer:
-    """Move a folder or page, to the root unless --in is given; or with --name alone rename it."""
-    changes: dict[str, Any] = {} if name is None else {"name": name}
-    if parent is not None or name is None:
-        changes["parent_id"] = parent
-    return Answer(memory.knowledge.update(bank, node, **changes), f"changed {node}")
-
-
-@knowledge.command()
-@command
-def export(
-    target: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the files go, made if missing")],
-    bank: str,
-    memory: Memory,
-) -> Answer:
-    """Write the knowledge base as Markdown files."""
-    files = memory.knowledge.export(bank)
-    target.mkdir(parents=True, exist_ok=True)
+from perdure.verbs import OPTIONS, RESOURCES, VERBS, Verb
+
+HIDDEN = frozenset({"facts.get_many", "banks.find", "banks.export", "banks.restore"})
+"""Verbs for programs: `show`, `perdure export` and `perdure import` do the same."""
+USUAL = ("list", "get", "create", "update", "delete")
+"""The verbs that most resources have, in the order of the help."""
+DESTRUCTIVE = frozenset({"delete", "clear", "unlink"})
+WAIT_SECONDS = 3600.0
+Wait = Annotated[
+    float, typer.Option(min=0, max=31_536_000, metavar="SECONDS", help="Wait this long for its end")
+]
+Folder = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where the files go; made if missing")]
+Bank = Annotated[str, typer.Argument(metavar="BANK", help="The bank")]
+OneOrAll = Annotated[
+    str | None, typer.Option("--bank", "-b", metavar="BANK", help="Memory bank [all]", callback=filled)
+]
+EVERYTHING = Filter(include_closed=True, include_expired=True)
+_PART_OF_ID = re.compile(r"…?[0-9a-f]{6,12}")
+
+
+def derived(name: str, summary: str) -> Any:
+    """Return the command of a verb, or the group of a resource with a command per verb."""
+    if name in VERBS:
+        return command_of(VERBS[name])
+    app = group(summary)
+    actions = (action for action in vars(RESOURCES[name]) if f"{name}.{action}" in VERBS.keys() - HIDDEN)
+    for action in sorted(actions, key=lambda action: USUAL.index(action) if action in USUAL else len(USUAL)):
+        made = command_of(VERBS[f"{name}.{action}"])
+        if made is not None:
+            app.command("show" if action == "get" else action.replace("_", "-"))(made)
+    return app
+
+
+def command_of(verb: Verb) -> Command | None:
+    """Return the command of a verb; None if it needs what a shell has no words for."""
+    resource, _, action = verb.name.rpartition(".")
+    hints = hints_of(verb.name)
+    parameters = [keyword("memory", Memory)]
+    typed: dict[str, Typed] = {}
+    for name, one in list(inspect.signature(verb.method).parameters.items())[1:]:
+        if name == "bank":
+            optional = OneOrAll if verb.bank is BankIn.OPTIONAL else str
+            parameters.append(keyword("bank", Bank if resource == "banks" else optional, one.default))
+        elif verb.name in OPTIONS and one.kind is inspect.Parameter.VAR_KEYWORD:
+            parameters.append(keyword("options", Any))
+        elif one.kind is inspect.Parameter.VAR_KEYWORD:
+            fields = get_type_hints(get_args(hints[name])[0])
+            changes = {field: Typed.of(kind) for field, kind in fields.items()}
+            typed |= {field: kind for field, kind in changes.items() if kind is not None}
+            parameters += [
+                _parameter(field, kind, None) for field, kind in changes.items() if kind is not None
+            ]
+        elif (kind := Typed.of(hints[name])) is not None:
+            typed[name] = kind
+            parameters.append(_parameter(name, kind, one.default))
+        elif one.default is inspect.Parameter.empty:
+            return None
+    extra = {"yes": Yes} if action in DESTRUCTIVE else {}
+    if not verb.is_read and "Operation" in str(hints["return"]):
+        parameters.append(keyword("wait", Wait, WAIT_SECONDS))
+    if "KnowledgeFile" in str(hints["return"]):
+        parameters.append(keyword("folder", Folder))
+    parameters += [keyword(name, kind, False) for name, kind in extra.items()]
+    options_kind = OPTIONS.get(verb.name)
+
+    def call(memory: Memory, **given: Any) -> Answer:
+        yes, wait, folder = (given.pop(name, None) for name in ("yes", "wait", "folder"))
+        options = given.pop("options", {})
+        options = options if isinstance(options, Mapping) else options.given()
+        arguments = {
+            name: typed[name].read(_complete(memory, given.get("bank"), resource, name, value), name)
+            if name in typed
+            else value
+            for name, value in given.items()
+            if value not in (None, [])
+        }
+        if yes is not None:
+            named = " ".join(str(value) for name, value in arguments.items() if name != "bank")
+            confirm(f"{action.capitalize()} {resource} {named}?".replace("  ", " "), yes)
+        result = attrgetter(verb.name)(memory)(**arguments, **options)
+        if wait is not None:
+            result = _ended(memory, result, wait)
+        if folder is not None:
+            return _write_files(result, folder)
+        return _answer(verb.name, given.get("bank"), result, arguments)
+
+    call.__name__, call.__doc__ = action, inspect.getdoc(verb.method)
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    creates = action.startswith(("create", "configure"))
+    return command(options=options_kind, creates=creates)(call)
+
+
+def _parameter(name: str, typed: Typed, default: Any) -> inspect.Parameter:
+    """Return the parameter of a command: an argument if the verb requires it, else an option."""
+    flag = long_flag(name, typed)
+    shown = "ID" if name.endswith("_id") else metavar(flag, typed)
+    if default is inspect.Parameter.empty:
+        return keyword(name, Annotated[typed.kind, typer.Argument(metavar=shown)])
+    if typed.kind is bool and default is not None:
+        spelling = f"{flag}/--no-{flag[2:]}" if default is True else flag
+        return keyword(name, Annotated[bool, typer.Option(spelling)], default)
+    default = None if default in ((), "") else default
+    settings: dict[str, Any] = {"metavar": shown}
+    if typed.kind in (str, list[str]):
+        settings["callback"] = filled
+    return keyword(name, Annotated[typed.kind | None, typer.Option(flag, **settings)], default)
+
+
+def _complete(memory: Memory, bank: str | None, resource: str, name: str, value: Any) -> Any:
+    """Return the id that a part of it stands for, as lists show it; other values as they are, `-` from standard input."""
+    if isinstance(value, list):
+        return [_complete(memory, bank, resource, name.removesuffix("s"), part) for part in value]
+    if name in ("content", "query", "source_query") and isinstance(value, str):
+        return read_text(value)
+    if bank is None or not (name.endswith("_id") or name == "entity") or not _PART_OF_ID.fullmatch(value):
+        return value
+    kind = f"{name.removesuffix('_id')}s" if name != "entity" else "entities"
+    ids = _ids(memory, bank, kind if kind in RESOURCES else resource)
+    part = value.removeprefix("…")
+    whole = {one for one in ids if one.endswith(part) or one.startswith(part)}
+    if len(whole) > 1 and value not in whole:
+        raise InvalidInput(name, f"more of the id; {len(whole)} have this in common", value)
+    return whole.pop() if len(whole) == 1 else value
+
+
+def _ids(memory: Memory, bank: str, resource: str) -> Iterator[str]:
+    if resource == "facts":
+        return (fact.id for fact in memory.facts.iterate(bank, where=EVERYTHING))
+    if f"{resource}.list" not in VERBS:
+        return iter(())
+    return (one.id for one in getattr(memory, resource).list(bank) if hasattr(one, "id"))
+
+
+def _ended(memory: Memory, value: Any, wait: float) -> Any:
+    """Return a result in which operations are as they ended."""
+    if isinstance(value, Operation):
+        return memory.operations.get(value.bank, value.id, wait=wait)
+    return [_ended(memory, part, wait) for part in value] if isinstance(value, list | tuple) else value
+
+
+def record(value: Any) -> Any:
+    """Return a result as JSON: with the text that it is read as, and without secrets."""
+    fields = plain(value)
+    if is_dataclass(value):
+        texts = {name: getattr(value, name, None) for name in ("text", "content", "diff")}
+        fields |= {name: text for name, text in texts.items() if name not in fields and isinstance(text, str)}
+    if isinstance(fields, dict) and fields.get("secret"):
+        fields["secret"] = MASK
+    return fields
+
+
+def _answer(name: str, bank: str | None, result: Any, arguments: Mapping[str, Any]) -> Answer:
+    """Return what a verb returned as JSON for programs, and as a table, a record or a line for people."""
+    resource, _, action = name.rpartition(".")
+    noun = resource if action == "list" else action
+    shown = noun if noun.endswith("s") else resource
+    code = exits.FAILED if _failed(result) else exits.OK
+    if result is None:
+        gone = list(arguments.values())[-1]
+        return Answer({f"{action.removesuffix('e')}ed": gone}, f"{action.removesuffix('e')}ed {gone}")
+    if isinstance(result, str):
+        return Answer({noun: result}, result.rstrip())
+    page = getattr(result, resource, None) if is_dataclass(result) else None
+    if page is not None:
+        rows = [record(one) for one in page]
+        value = {"bank": bank, **plain(result), resource: rows}
+        total = getattr(result, "total", len(rows))
+        return Answer(value, lambda console: draw_table(console, rows, resource, total))
+    if isinstance(result, list | tuple) and _is_of_kinds(result):
+        parts = {_snake(type(one).__name__): record(one) for one in result}
+
+        def draw(console: Console) -> None:
+            for part in parts.values():
+                draw_record(console, part)
+
+        return Answer(parts, draw, code)
+    if isinstance(result, Iterable) and not isinstance(result, Mapping):
+        rows = [record(one) for one in (sorted(result) if isinstance(result, frozenset) else result)]
+        return Answer(
+            {"bank": bank, noun: rows}, lambda console: draw_table(console, rows, shown, len(rows)), code
+        )
+    if is_dataclass(result):
+        fields = record(result)
+        return Answer(fields, lambda console: draw_record(console, fields), code)
+    return Answer({noun: plain(result)}, f"{noun.replace('_', ' ')}: {plain(result)}")
+
+
+def _failed(result: Any) -> bool:
+    parts = result if isinstance(result, list | tuple) else [result]
+    return any(isinstance(one, Operation) and one.status is OperationStatus.FAILED for one in parts)
+
+
+def _is_of_kinds(parts: Collection[Any]) -> bool:
+    """Return whether these are different things, such as a model and the operation that writes it."""
+    return len({type(one) for one in parts}) == len(parts) > 1
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def _write_files(files: Iterable[KnowledgeFile], folder: Path) -> Answer:
+    folder.mkdir(parents=True, exist_ok=True)
+    names = []
     for file in files:
-        (target / file.path).write_text(file.content, encoding="utf-8")
-    return Answer({"files": [file.path for file in files]}, f"wrote {plural(len(files), 'file')}")
-
-
-def draw_tree(console: Console, bank: str, roots: Sequence[KnowledgeNode]) -> None:
-    """Draw the tree with ids; stale pages are marked."""
-    drawn = Tree(Text(bank, style="bold"))
-
-    def add(branch: Tree, nodes: Sequence[KnowledgeNode]) -> None:
-        for node in nodes:
-            label = Text(node.name).append(f"  {node.id}", style="dim")
-            add(branch.add(label.append("  stale" if node.is_stale else "", style="yellow")), node.children)
-
-    add(drawn, roots)
-    console.print(drawn)
+        (folder / file.path).write_text(file.content, encoding="utf-8")
+        names.append(file.path)
+    return Answer({"files": names}, f"wrote {plural(len(names), 'file')} to {folder}")

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from perdure.domain.item import PassedOver, RetainResult, UpdateMode
@@ -21,7 +20,7 @@ from perdure.retain.options import RetainOptions
 from perdure.surfaces.cli import session
 from perdure.surfaces.cli.answer import Answer, command
 from perdure.surfaces.cli.draw import plural
-from perdure.surfaces.cli.output import console
+from perdure.surfaces.cli.output import bars
 from perdure.surfaces.cli.session import Database, filled, read_stdin
 from perdure.surfaces.cli.sources import read_sources
 
@@ -124,15 +123,7 @@ def batches(readings: Sequence[ChatReading]) -> Iterator[list[ChatReading]]:
 
 @contextmanager
 def _bar(readings: Sequence[ChatReading]) -> Iterator[Advance]:
-    shown = console(stderr=True)
-    columns = (
-        TextColumn("retain"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[at]}"),
-    )
-    with Progress(*columns, console=shown, transient=True, disable=not shown.is_terminal) as bar:
+    with bars() as bar:
         task = bar.add_task("retain", total=sum(reading.characters for reading in readings), at="")
         yield lambda count, at: bar.update(task, advance=count, at=at[-40:])
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from perdure.domain.time import Window, parse_span
 from perdure.errors import InvalidInput, NotFound
 from perdure.surfaces.cli.output import harmless
 
@@ -45,13 +44,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag; may be repeated", callback=filled)
 ]
-Types = Annotated[
-    list[str] | None,
-    typer.Option("--type", metavar="TYPE", help="world, experience, opinion or observation; may be repeated"),
-]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="At most so many")]
-Since = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Not before this date")]
-Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Not after this date")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")]
 
 
@@ -124,11 +116,6 @@ def reading(database: str | None, bank: str, **overrides: Any) -> Iterator[Perdu
     with memory(database, must_exist=True, **overrides) as engine:
         engine.banks.get(bank)
         yield engine
-
-
-def window(since: str | None, until: str | None) -> Window | None:
-    """Return the time between the two options; a bare date as the end includes that whole day."""
-    return parse_span(since, until, ("--since", "--until"))
 
 
 def read_text(argument: str) -> str:

@@ -1,4 +1,4 @@
-"""MCP over streamable HTTP: /mcp for every bank, /mcp/{bank} for one; alone or inside another ASGI app."""
+"""MCP over streamable HTTP, in the app of `perdure serve`: /mcp for every bank, /mcp/{bank} for one."""
 
 from __future__ import annotations
 
@@ -15,15 +15,11 @@ from starlette.types import Receive, Scope, Send
 from perdure.engine import Perdure
 from perdure.errors import PerdureError
 from perdure.settings import Settings
-from perdure.surfaces.access import KeyRing, check_exposure
-from perdure.surfaces.connections import Connections
-from perdure.surfaces.gate import KEY, Presence, refuse
+from perdure.surfaces.access import KeyRing
+from perdure.surfaces.gate import KEY, refuse
 from perdure.surfaces.mcp.caller import CALLER, Caller
 from perdure.surfaces.mcp.sdk import HttpSessions, Server
 from perdure.surfaces.mcp.server import create_server
-from perdure.surfaces.process import private_files, short_collections, warn_of_readers
-from perdure.surfaces.schedules import attending_schedules
-from perdure.surfaces.served import make_uvicorn
 from perdure.surfaces.workers import CLIENT, Workers
 
 PATH = "/mcp"
@@ -72,37 +68,14 @@ class McpEndpoint:
         await manager.handle({**scope, "headers": headers, CALLER: caller}, receive, send)
 
 
-def create_app(
-    engine: Perdure, settings: Settings | None = None, connections: Connections | None = None
-) -> Starlette:
-    """MCP alone, as an app of its own."""
-    chosen = settings or engine.settings
-    app = Starlette()
-    app.state.workers = Workers(chosen)
-    mount(app, engine, app.state.workers, chosen, alone=True)
-    app.add_middleware(Presence, timeout=chosen.receive_timeout, connections=connections)
-    return app
-
-
-def mount(
-    app: Starlette,
-    engine: Perdure,
-    workers: Workers,
-    settings: Settings | None = None,
-    *,
-    alone: bool = False,
-) -> None:
-    """Add MCP to an app, whose other surfaces share the workers' limits with it; `alone` closes the workers at the end.
-
-    Beside REST, the endpoints of the installed plugins are served too.
-    """
+def mount(app: Starlette, engine: Perdure, workers: Workers, settings: Settings | None = None) -> None:
+    """Add MCP to an app, whose other surfaces share the workers' limits with it, and the endpoints of the installed plugins."""
     chosen = settings or engine.settings
     keys = KeyRing(engine, chosen, workers)
-    most = engine.settings.max_request_bytes
+    most = chosen.max_request_bytes
     servers = (create_server(engine, workers), create_server(engine, workers, with_bank=False))
     endpoints = [McpEndpoint(PATH, servers, keys, most)]
-    if not alone:
-        endpoints += [plugin.load()(app, keys, most) for plugin in entry_points(group=PLUGINS)]
+    endpoints += [plugin.load()(app, keys, most) for plugin in entry_points(group=PLUGINS)]
     for endpoint in endpoints:
         app.router.routes.extend(endpoint.routes())
     around = app.router.lifespan_context
@@ -113,13 +86,7 @@ def mount(
             state = await stack.enter_async_context(around(served))
             for endpoint in endpoints:
                 await stack.enter_async_context(endpoint.running())
-            if alone:
-                await stack.enter_async_context(attending_schedules(engine, workers))
             yield state
-            if alone:
-                await keys.note_uses()
-        if alone:
-            workers.close()
 
     app.router.lifespan_context = lifespan  # type: ignore[assignment]
 
@@ -130,14 +97,3 @@ def bank_asked_by_header(caller: Caller, scope: Scope) -> Caller:
         if name == BANK_HEADER and value.strip():
             return replace(caller, default_bank=value.decode("latin-1").strip())
     return caller
-
-
-def run_http(engine: Perdure, settings: Settings) -> None:
-    """Serve MCP alone until interrupted."""
-    check_exposure(engine, settings)
-    private_files()
-    warn_of_readers(settings.database)
-    connections = Connections(settings.max_connections, settings.receive_timeout)
-    app = create_app(engine, settings, connections)
-    with short_collections():
-        make_uvicorn(app, settings, connections, app.state.workers, engine).run()

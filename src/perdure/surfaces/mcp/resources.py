@@ -87,7 +87,7 @@ def _model_lines(engine: Perdure, bank: str, model_id: str) -> list[str]:
 def _entity_lines(engine: Perdure, bank: str, name: str) -> list[str]:
     """Return an entity's name, kind and other names, and the newest facts about it."""
     entity = engine.entities.get(bank, name)
-    page = engine.facts.list(bank, entity_id=entity.id, limit=ENTITY_FACTS)
+    page = engine.facts.list(bank, entity=entity.id, limit=ENTITY_FACTS)
     aliases = f", also {', '.join(map(inert, entity.aliases))}" if entity.aliases else ""
     about = f"{inert(entity.type)}{aliases}; {page.total} facts, newest first"
     facts = [cited_line(number, fact) for number, fact in enumerate(page.facts, start=1)]

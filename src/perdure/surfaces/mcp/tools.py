@@ -191,7 +191,7 @@ class Tools:
         window = parse_span(since, until)
         entity = None if about is None else self._engine.entities.get(chosen, about).id
         page = self._engine.facts.list(
-            chosen, entity_id=entity, dated=window, limit=limit,
+            chosen, entity=entity, dated=window, limit=limit,
             order="newest_recorded" if window is None else "earliest_dated",
         )  # fmt: skip
         return listed(chosen, page, self._engine.count_tokens, max_tokens, with_ids=with_ids)

@@ -9,6 +9,6 @@ A plugin names in its entry points
 
 from __future__ import annotations
 
-from perdure.surfaces.cli.command import CARE, INSIDE, MEMORY, SERVE, START, THINK, Entry
+from perdure.surfaces.cli.main import CARE, INSIDE, MEMORY, SERVE, START, THINK, Entry
 
 __all__ = ["CARE", "INSIDE", "MEMORY", "SERVE", "START", "THINK", "Entry"]
