@@ -43,9 +43,10 @@ def test_a_mental_model_from_making_to_deleting(cli: Any) -> None:
     assert "content_written" in cli("models", "refresh", "ann").out
     assert cli("models", "search", "climbing", "--json").json["search"][0]["model"]["id"] == "ann"
     assert len(cli("models", "history", "ann", "--json").json["history"]) == 2
-    schedule = ("--trigger", "refresh_cron=0 3 * * *", "--trigger", "mode=delta")
-    changed = cli("models", "update", "ann", *schedule, "--name", "Ann Lee", "--json").json
-    assert (changed["trigger"]["refresh_cron"], changed["name"]) == ("0 3 * * *", "Ann Lee")
+    changed = cli(
+        "models", "update", "ann", "--trigger", "refresh_cron=0 3 * * *", "--name", "Ann Lee", "--json"
+    ).json
+    assert (changed["trigger"]["refresh_cron"], changed["trigger"]["mode"]) == ("0 3 * * *", "delta")
     assert cli("models", "refresh-due", "--json").json["refresh_due"] == []
     assert cli("models", "clear", "ann", "--yes").code == 0
     assert cli("models", "show", "ann", "--json").json["content"] == ""
@@ -60,7 +61,8 @@ def test_a_refresh_without_anything_to_say_fails(cli: Any) -> None:
     assert "memory holds nothing in scope" in created.out
     assert cli("models", "refresh").code == 2
     assert cli("models", "create", "x", "y", "--trigger", "refresh_cron=often").code == 2
-    assert "--trigger: expected KEY=VALUE" in cli("models", "create", "x", "y", "--trigger", "often").err
+    asked = cli("knowledge", "create-page", "x", "y", "--trigger", "often")
+    assert "--trigger: expected KEY=VALUE" in asked.err
 
 
 def test_the_knowledge_base(cli: Any) -> None:

@@ -31,6 +31,8 @@ class Typed:
     """Whether each text is KEY=VALUE."""
     whole: Any = None
     """The type of the value that is read from the texts, where it differs."""
+    is_json: bool = False
+    """Whether each text is an object in JSON."""
 
     @classmethod
     def of(cls, annotation: Any) -> Typed | None:
@@ -44,10 +46,10 @@ class Typed:
             if isinstance(kind, type) and issubclass(kind, StrEnum):
                 return cls(str)
             if get_origin(kind) in COLLECTIONS:
-                return cls(list[str])
+                return cls(list[str], is_json=get_origin(get_args(kind)[0]) is Mapping)
             if get_origin(kind) is Mapping:
                 return cls(list[str], is_mapping=True, whole=dict if get_args(kind)[1] is str else None)
-            if isinstance(kind, type) and is_dataclass(kind) and not issubclass(kind, Options):
+            if isinstance(kind, type) and is_dataclass(kind):
                 return cls(list[str], is_mapping=True, whole=kind)
         return None
 
@@ -97,11 +99,23 @@ def read_options(kind: type[Options], arguments: dict[str, Any], without: Collec
         if typed.is_mapping:
             as_text = typed.whole is dict
             given[name] = _read_pairs(given[name], flag_of(flat[name]), as_text=as_text)
+        elif typed.is_json:
+            given[name] = [_read_json(text) for text in given[name]]
     if changes_of(kind):
-        return given
+        return _nested(flat, given)
     return read_flat(
         kind, given, Surface.CLI, spell=lambda name: flag_of(flat[name]) if name in flat else name
     )
+
+
+def _nested(flat: Mapping[str, FlatOption], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changes by the names that the verb knows: what belongs to a group below the name of the group."""
+    changes: dict[str, Any] = {}
+    for name, value in given.items():
+        group = flat[name].group
+        place = changes if group is None else changes.setdefault(group, {})
+        place[flat[name].option.name] = value
+    return changes
 
 
 def changes_of(kind: type[Options]) -> bool:

@@ -16,6 +16,7 @@ from rich.console import Console
 from perdure.domain.filter import Filter
 from perdure.domain.knowledge import KnowledgeFile
 from perdure.domain.operation import Operation, OperationStatus
+from perdure.domain.options import Options
 from perdure.domain.verb import BankIn
 from perdure.errors import InvalidInput
 from perdure.remote.wire import hints_of
@@ -105,6 +106,8 @@ def command_of(verb: Verb) -> Command | None:
         if yes is not None:
             named = " ".join(str(value) for name, value in arguments.items() if name != "bank")
             confirm(f"{action.capitalize()} {resource} {named}?".replace("  ", " "), yes)
+        if action == "update":
+            options = _completed(getattr(memory, resource), arguments, options)
         result = attrgetter(verb.name)(memory)(**arguments, **options)
         if wait is not None:
             result = _ended(memory, result, wait)
@@ -149,6 +152,19 @@ def _complete(memory: Memory, bank: str | None, resource: str, name: str, value:
     if len(whole) > 1 and value not in whole:
         raise InvalidInput(name, f"more of the id; {len(whole)} have this in common", value)
     return whole.pop() if len(whole) == 1 else value
+
+
+def _completed(resource: Any, arguments: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changes in which a group that is changed in part has its other options as they are."""
+    groups = {name: change for name, change in changes.items() if isinstance(change, dict)}
+    if not groups or not hasattr(resource, "get"):
+        return dict(changes)
+    present = resource.get(*arguments.values())
+    values = {name: getattr(present, name, None) for name in groups}
+    whole = {
+        name: value.given() | groups[name] for name, value in values.items() if isinstance(value, Options)
+    }
+    return {**changes, **whole}
 
 
 def _ids(memory: Memory, bank: str, resource: str) -> Iterator[str]:
