@@ -283,11 +283,11 @@ class ForgetArguments(TypedDict, total=False):
     """What to erase: exactly one of a fact, a document, an entity, or the whole bank."""
 
     fact_id: str | None
-    """A fact, by its id; an assistant may give its whole line as recall told it."""
+    """Id of a fact."""
     document_id: str | None
     """Id of a document, with all its facts."""
     entity_id: str | None
-    """A person, place or thing, with everything that mentions it; surfaces for people take its name too."""
+    """Id of a person, place or thing, with everything that mentions it; on the command line its name too."""
     everything: bool
     """The whole bank."""
     keep: Collection[str] | None

@@ -12,12 +12,10 @@ from perdure.errors import InvalidInput
 class Target(Options):
     """What to erase: exactly one of a fact, a document, an entity, or the whole bank."""
 
-    fact_id: str | None = option(
-        None, "A fact, by its id; an assistant may give its whole line as recall told it.", flat="fact"
-    )
+    fact_id: str | None = option(None, "Id of a fact.", flat="fact")
     document_id: str | None = option(None, "Id of a document, with all its facts.", flat="document")
     entity_id: str | None = option(
-        None, "A person, place or thing, with everything that mentions it; surfaces for people take its name too.",
+        None, "Id of a person, place or thing, with everything that mentions it; on the command line its name too.",
         flat="entity",
     )  # fmt: skip
     everything: bool = option(False, "The whole bank.", on=NOT_MCP)

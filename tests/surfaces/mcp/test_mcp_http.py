@@ -18,6 +18,7 @@ import uvicorn
 from perdure import Perdure, Settings, __version__
 from perdure.surfaces.keys import create_key, revoke_key
 from perdure.surfaces.mcp.http import mount
+from perdure.surfaces.mcp.tools import Tools
 from perdure.surfaces.rest.app import create_app
 from tests.surfaces.mcp.mcp_checks import (
     KIB_2,
@@ -205,3 +206,10 @@ def test_mcp_lives_inside_the_rest_app(engine: Perdure) -> None:
     with serving(app_with_mcp(engine)) as url:
         asyncio.run(talk(url))
         assert httpx.get(f"{url}/health").status_code == 200
+
+
+def test_a_person_is_forgotten_by_name(engine: Perdure) -> None:
+    engine.retain("default", "Maya lives in Lisbon.")
+    engine.retain("default", "Tomás plays the cello.")
+    assert Tools(engine).forget(entity="maya").data.forgotten_facts == 1
+    assert [fact.text for fact in engine.facts.list("default").facts] == ["Tomás plays the cello."]

@@ -15,6 +15,7 @@ from perdure.domain.time import parse_span
 from perdure.domain.work import departure
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
+from perdure.forget.options import Target
 from perdure.recall.options import PromptOptions
 from perdure.reflect.options import ReflectOptions
 from perdure.retain.options import RetainOptions
@@ -201,22 +202,30 @@ class Tools:
         fact_id: FactId = None,
         fact: FactWords = None,
         document_id: Annotated[str | None, Field(description="Id of a document, with all its facts")] = None,
+        entity: Annotated[
+            str | None,
+            Field(description="Name or id of a person, place or thing, with everything that mentions it"),
+        ] = None,
         bank: BankName = None,
     ) -> Reply[ForgetOutput]:
-        """Erase one fact, or one document with its facts, for good. Only when the user asks for it.
+        """Erase one fact, one document with its facts, or a person with all that mentions them, for good.
+
+        Only when the user asks for it.
 
         Name the fact by its line, as recall told it, or by its id. What is merely wrong is for correct; what has changed
         in the world for retain.
         """
         chosen = bank or DEFAULT_BANK
-        if sum(one is not None for one in (fact_id, fact, document_id)) != 1:
-            raise InvalidInput("fact_id, fact, document_id", "exactly one of them")
+        if sum(one is not None for one in (fact_id, fact, document_id, entity)) != 1:
+            raise InvalidInput("fact_id, fact, document_id, entity", "exactly one of them")
+        entity_id = None if entity is None else self._engine.entities.get(chosen, entity).id
         if document_id is not None:
             self._engine.documents.get(chosen, document_id)
-        else:
+        elif entity_id is None:
             fact_id = self._fact_meant(chosen, fact_id, fact)
             self._engine.facts.get(chosen, fact_id)
-        gone = self._engine.forget(chosen, fact_id=fact_id, document_id=document_id).facts
+        target = {"fact_id": fact_id, "document_id": document_id, "entity_id": entity_id}
+        gone = self._engine.forget(chosen, **Target.read(target).given()).facts
         return Reply(
             f"Forgot {_facts(gone)} in bank {inert(chosen)}.", ForgetOutput(bank=chosen, forgotten_facts=gone)
         )
