@@ -4,6 +4,7 @@ write PATH NAME FIRST COUNT: acknowledges on stdout what is done.
 change PATH NAME FIRST COUNT: the same, and erases some documents again.
 erase PATH: erases one document after the other, and clears the traces of each.
 read PATH: until stdin closes; says what it saw.
+open: opens the file that each line of stdin names.
 """
 
 from __future__ import annotations
@@ -143,8 +144,16 @@ def read(path: str) -> None:
     say("saw", looks, largest)
 
 
+def open_files() -> None:
+    for line in sys.stdin:
+        SqliteStore.open(line.strip()).close()
+        say("opened")
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
+        case ["open"]:
+            open_files()
         case ["read", path]:
             read(path)
         case ["erase", path]:

@@ -63,6 +63,20 @@ def test_four_writers_and_four_readers(tmp_path: Path) -> None:
     run_together(tmp_path / "memory.db", writers=4, readers=4, batches=5)
 
 
+def test_processes_that_open_a_new_file_at_once_all_open_it(tmp_path: Path) -> None:
+    processes = [start("open") for _ in range(3)]
+    for number in range(60):
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write(f"{tmp_path / str(number)}\n")
+            process.stdin.flush()
+        for process in processes:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "opened\n"
+    for process in processes:
+        finish(process)
+
+
 def test_processes_that_write_and_erase_leave_a_sound_file(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     batches = 20

@@ -18,7 +18,7 @@ from perdure.stores.index.feed import BankState
 from perdure.stores.sql.columns import Values
 from perdure.stores.sqlite.damage import is_undecodable, primary_code
 from perdure.stores.sqlite.log_tail import note_lost
-from perdure.stores.sqlite.schema import check_readable, prepare
+from perdure.stores.sqlite.schema import check_readable, prepare, use_log
 
 _WRITER_CACHE_KB, _READER_CACHE_KB = 16384, 2048
 """Pages read at random come from the system's cache as fast, and threads share that one: readers keep few."""
@@ -136,7 +136,7 @@ class Connections:
         try:
             if writable:
                 prepare(connection, self.path)
-                connection.execute("PRAGMA journal_mode = WAL")
+                use_log(connection, self.busy_seconds)
                 note_lost(connection, self.path)
             else:
                 check_readable(connection, self.path)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 
 from perdure.errors import StoreCorrupt, StoreReadOnly
 from perdure.stores.sql.feed import PACKED_FORMAT
 from perdure.stores.sql.schema import check_version
-from perdure.stores.sqlite.damage import is_damage
+from perdure.stores.sqlite.damage import is_damage, primary_code
 from perdure.stores.sqlite.rows import fill_cache
 
 APPLICATION_ID = 0x50455244
@@ -30,10 +33,10 @@ def prepare(connection: sqlite3.Connection, path: str) -> None:
 
     Raise StoreVersion or StoreCorrupt for any other file and leave it as it is.
     """
-    if _version(connection, path, upgrading=True) == SCHEMA and not _lacks_cache(connection):
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with _transaction(connection, "BEGIN"):
+        if _version(connection, path, upgrading=True) == SCHEMA and not _lacks_cache(connection):
+            return
+    with _transaction(connection, "BEGIN IMMEDIATE"):
         version = _version(connection, path, upgrading=True)
         if not version:
             create(connection)
@@ -42,11 +45,31 @@ def prepare(connection: sqlite3.Connection, path: str) -> None:
                 connection.execute(statement)
         if _lacks_cache(connection):
             fill_cache(connection)
+
+
+def use_log(connection: sqlite3.Connection, seconds: float) -> None:
+    """Switch the file to write-ahead logging; SQLite itself does not wait for another process that does so now."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+    """Let several statements see one state of the file."""
+    connection.execute(begin)
+    try:
+        yield
         connection.execute("COMMIT")
-    except BaseException:
+    finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        raise
 
 
 def create(connection: sqlite3.Connection) -> None:
@@ -63,7 +86,9 @@ def create(connection: sqlite3.Connection) -> None:
 
 def check_readable(connection: sqlite3.Connection, path: str) -> None:
     """Raise unless a file that is only read has the tables."""
-    if not _version(connection, path):
+    with _transaction(connection, "BEGIN"):
+        version = _version(connection, path)
+    if not version:
         raise StoreReadOnly(f"{path} is empty and cannot be written")
 
 
