@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from perdure.documents.document import LEADS_OUT, leads_out
 from perdure.documents.mail_file import read_mail_file
 from perdure.documents.reader import read_file
 from perdure.domain.fact import RESTATED_AS
@@ -26,6 +27,7 @@ from perdure.text.stamps import STAMP_PATTERN, DayOrder, decide_day_order, read_
 from perdure.text.transcript import SpokenTurn, Transcript, read_transcript
 
 __all__ = [
+    "LEADS_OUT",
     "RESTATED_AS",
     "SILENT_ROLES",
     "STAMP_PATTERN",
@@ -39,6 +41,7 @@ __all__ = [
     "bounded_lines",
     "chosen_lines",
     "decide_day_order",
+    "leads_out",
     "load_prompt",
     "moment_of",
     "person",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from perdure import Perdure
+from perdure.documents.document import LEADS_OUT
 from perdure.documents.reader import read_file
 from perdure.errors import InvalidInput, Unavailable
 from perdure.surfaces.cli.sources import read_sources
@@ -193,6 +194,24 @@ def test_a_folder_leaves_out_what_is_excluded_installed_or_generated(tmp_path: P
     reasons = {Path(file).name: reason for file, reason in collected.skipped}
     assert set(reasons) == {"node_modules", "app.min.js", "photo.png"}
     assert ".png" in reasons["photo.png"]
+
+
+def test_links_that_lead_out_of_a_folder_are_named_and_not_read(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "clone", tmp_path / "home"
+    for place in (folder / "docs", outside / "letters"):
+        place.mkdir(parents=True)
+        (place / "a.md").write_text(f"Ann moved to Oslo with {place.name}.")
+    (folder / "secret.md").symlink_to(outside / "letters" / "a.md")
+    (folder / "letters").symlink_to(outside / "letters")
+    (folder / "again.md").symlink_to("docs/../../clone/docs/a.md")
+    (folder / "loop.md").symlink_to("loop.md")
+    (tmp_path / "link").symlink_to(folder)
+    for given in (folder, tmp_path / "link"):
+        collected = read_sources([str(given)], None, "auto", False)
+        assert [reading.items[0]["content"] for reading in collected.readings] == ["Ann moved to Oslo with docs."]
+        assert {Path(file).name: reason for file, reason in collected.skipped} == {
+            "secret.md": LEADS_OUT, "letters": LEADS_OUT
+        }  # fmt: skip
 
 
 def test_a_chat_export_as_a_text_file_keeps_its_own_dates(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
+from pathlib import Path
 
 from perdure.errors import InvalidInput
 
@@ -28,6 +30,14 @@ class FileText:
     written_at: datetime | None = None
     """As the file states it."""
     speaker: str = ""
+
+
+LEADS_OUT = "a symbolic link that leads out of the folder"
+
+
+def leads_out(path: Path, folder: Path) -> bool:
+    """Return whether a path below a folder is, by way of symbolic links, somewhere else."""
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def decode(data: bytes, name: str) -> str:

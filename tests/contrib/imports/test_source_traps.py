@@ -290,3 +290,14 @@ def test_ready_facts_that_give_orders_are_marked(tmp_path: Path, memory: Perdure
     (fact,) = memory.facts.iterate("b")
     assert "instruction" in fact.flags
     assert fact.trust == 1
+
+
+def test_a_link_that_leads_out_of_a_folder_is_not_imported(tmp_path: Path) -> None:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / "note.md").write_text("Ann moved to Oslo.")
+    (tmp_path / "letter.md").write_text("Ben is ill.")
+    (folder / "letter.md").symlink_to(tmp_path / "letter.md")
+    skipped, note = open_source(folder).read()
+    assert isinstance(skipped, SkippedPart) and "leads out of the folder" in skipped.reason
+    assert isinstance(note, ImportedDocument) and note.items[0].content == "Ann moved to Oslo."

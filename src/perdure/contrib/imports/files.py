@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from perdure.errors import InvalidInput, NotFound, Unavailable
+from perdure.extending import LEADS_OUT, leads_out
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -81,7 +82,12 @@ class FileTree:
         """Return the file on disk; archives must be unpacked first where a database is in them."""
         if self._archive is not None:
             raise InvalidInput(self.shown(name), "an unpacked folder, as databases are read in place")
+        if self._leads_out(name):
+            raise InvalidInput(self.shown(name), f"a file in the folder; this is {LEADS_OUT}")
         return self.path if self.is_file else self.path / name
+
+    def _leads_out(self, name: str) -> bool:
+        return self._archive is None and self.is_folder and leads_out(self.path / name, self.path)
 
     @contextmanager
     def open_bytes(self, name: str) -> Iterator[IO[bytes]]:
@@ -114,7 +120,9 @@ class FileTree:
             raise InvalidInput(self.shown(name), "UTF-8 text") from error
 
     def head(self, name: str, size: int = 4096) -> str:
-        """Return the beginning of a file as text, whatever bytes are in it."""
+        """Return the beginning of a file as text, whatever bytes are in it; nothing of a link that leads out."""
+        if self._leads_out(name):
+            return ""
         with self.open_bytes(name) as data:
             return data.read(size).decode("utf-8-sig", "replace")
 

@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePath
 from typing import Any
 
-from perdure.documents.document import decode
+from perdure.documents.document import LEADS_OUT, decode, leads_out
 from perdure.documents.reader import read_file
 from perdure.domain.item import check_text
 from perdure.errors import InvalidInput, NotFound, Unavailable
@@ -112,13 +112,20 @@ def _shown(path: Path) -> str:
 
 
 def _files(folder: Path, exclude: Sequence[str], skipped: list[tuple[str, str]]) -> Iterator[Path]:
-    """Yield the files below a folder in order, without hidden, excluded and generated ones; name the last."""
+    """Yield the files below a folder in order, without hidden, excluded and generated ones and links that leave it.
+
+    The last two are named in `skipped`.
+    """
     for root, folders, names in os.walk(folder):
         here = Path(root)
         below = here.relative_to(folder)
-        for name in sorted(set(folders) & NOT_WRITTEN_HERE):
-            if not is_excluded(below / name, exclude):
+        for name in sorted(folders):
+            if name.startswith(".") or is_excluded(below / name, exclude):
+                continue
+            if name in NOT_WRITTEN_HERE:
                 skipped.append((_shown(here / name), "a folder of installed or generated files"))
+            elif leads_out(here / name, folder):
+                skipped.append((_shown(here / name), LEADS_OUT))
         folders[:] = sorted(
             name
             for name in folders
@@ -129,7 +136,9 @@ def _files(folder: Path, exclude: Sequence[str], skipped: list[tuple[str, str]])
         for name in sorted(names):
             if name.startswith(".") or is_excluded(below / name, exclude) or not (here / name).is_file():
                 continue
-            if any(fnmatch(name, glob) for glob in GENERATED):
+            if leads_out(here / name, folder):
+                skipped.append((_shown(here / name), LEADS_OUT))
+            elif any(fnmatch(name, glob) for glob in GENERATED):
                 skipped.append((_shown(here / name), "a generated file"))
             else:
                 yield here / name
