@@ -208,7 +208,9 @@ def test_links_that_lead_out_of_a_folder_are_named_and_not_read(tmp_path: Path) 
     (tmp_path / "link").symlink_to(folder)
     for given in (folder, tmp_path / "link"):
         collected = read_sources([str(given)], None, "auto", False)
-        assert [reading.items[0]["content"] for reading in collected.readings] == ["Ann moved to Oslo with docs."]
+        assert [reading.items[0]["content"] for reading in collected.readings] == [
+            "Ann moved to Oslo with docs."
+        ]
         assert {Path(file).name: reason for file, reason in collected.skipped} == {
             "secret.md": LEADS_OUT, "letters": LEADS_OUT
         }  # fmt: skip

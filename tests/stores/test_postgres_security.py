@@ -11,6 +11,7 @@ import pytest
 
 from perdure import Settings
 from perdure.databases import secure_database
+from perdure.domain.record import Record
 from perdure.errors import Unavailable
 from perdure.ports.probe import KeywordProbe
 from perdure.stores.postgres.store import PostgresStore
@@ -68,6 +69,33 @@ def test_a_raw_write_to_another_bank_is_refused(secured: str) -> None:
         assert db.execute(b"DELETE FROM perdure.fact WHERE id = 'b'").rowcount == 0
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             db.execute(b"INSERT INTO perdure.change VALUES (2, 99, 1, 2)")
+
+
+def test_a_raw_query_without_a_name_neither_reads_nor_changes_api_keys(secured: str) -> None:
+    with closing(PostgresStore.open(secured)) as store:
+        store.put_shared_records([Record(kind="api_key", id="k", body={"hash": "h"})])
+        for setting in (None, "ann", "/"):
+            with closing(psycopg.connect(secured)) as db:
+                if setting is not None:
+                    db.execute(f"SET LOCAL perdure.bank = '{setting}'".encode())
+                assert db.execute(b"SELECT * FROM perdure.shared_record").fetchall() == []
+                assert db.execute(b"UPDATE perdure.shared_record SET body = '{}'").rowcount == 0
+                assert db.execute(b"DELETE FROM perdure.shared_record").rowcount == 0
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    db.execute(b"INSERT INTO perdure.shared_record VALUES ('api_key', 'mine', '{}', '', '')")
+        (key,) = store.shared_records("api_key")
+        assert key.body == {"hash": "h"}
+        store.delete_shared_records("api_key", ["k"])
+        assert store.shared_records("api_key", ["k"]) == []
+
+
+def test_every_table_that_the_role_can_change_has_a_policy(secured: str) -> None:
+    query = (
+        "SELECT relname FROM pg_class WHERE relnamespace = 'perdure'::regnamespace AND relkind IN ('r', 'p')"
+        " AND NOT relrowsecurity AND has_table_privilege(oid, 'INSERT, UPDATE, DELETE')"
+    )
+    with closing(psycopg.connect(secured)) as db:
+        assert {table for (table,) in db.execute(query.encode())} == {"erasure"}
 
 
 def use(url: str, **options: bool) -> None:

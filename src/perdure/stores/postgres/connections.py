@@ -40,6 +40,8 @@ BANK_SETTING = "perdure.bank"
 """The setting of each transaction that says which bank it is about, for policies of row-level security."""
 ANY_BANK = "/"
 """Stands there for transactions that are about none; no bank has this name."""
+SHARED = "/shared"
+"""Stands there for transactions about records that belong to no bank, such as API keys."""
 Db = psycopg.Connection[Values]
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from perdure.ports.store import Reading, Selection, Traces
 from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
 from perdure.stores.postgres import large_build, secure, traces
-from perdure.stores.postgres.connections import Connections, SnapshotReads
+from perdure.stores.postgres.connections import SHARED, Connections, SnapshotReads
 from perdure.stores.postgres.large_rows import LargeBank, read_large_bank
 from perdure.stores.postgres.large_search import LargeSearch
 from perdure.stores.postgres.rows import (
@@ -230,6 +230,14 @@ class PostgresStore(SqlStore):
 
     def _select(self, query: str, *parameters: object) -> list[Values]:
         return self._connections.select(query, *parameters)
+
+    def _select_shared(self, query: str, *parameters: object) -> list[Values]:
+        return self._connections.select(query, *parameters, bank=SHARED)
+
+    @contextmanager
+    def _writing_shared(self) -> Iterator[Tables]:
+        with self._connections.errors, self._connections.writing(SHARED) as db:
+            yield PostgresTables(db)
 
     @contextmanager
     def _writing(self, bank: str) -> Iterator[PostgresTransaction]:

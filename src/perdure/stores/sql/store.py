@@ -43,8 +43,16 @@ class SqlStore(ABC):
     def tables(self, *, writing: bool) -> AbstractContextManager[Tables]:
         """Open a transaction on the tables as they are."""
 
+    def _select_shared(self, query: str, *parameters: object) -> list[Values]:
+        """Return all rows of a query of the records that belong to no bank."""
+        return self._select(query, *parameters)
+
+    def _writing_shared(self) -> AbstractContextManager[Tables]:
+        """Open a transaction that writes records that belong to no bank."""
+        return self.tables(writing=True)
+
     def banks(self, ids: Sequence[str] | None = None) -> list[Bank]:
-        rows = self._rows(f"{BANK} WHERE true", ids)
+        rows = self._rows(self._select, f"{BANK} WHERE true", ids)
         return sorted(map(columns.read_bank, rows), key=lambda bank: bank.id)
 
     def banks_with_records(self, kind: str) -> list[str]:
@@ -64,19 +72,19 @@ class SqlStore(ABC):
             transaction.add_recalls(recalls)
 
     def shared_records(self, kind: str, ids: Sequence[str] | None = None) -> list[Record]:
-        rows = self._rows(_SHARED_RECORD, ids, kind)
+        rows = self._rows(self._select_shared, _SHARED_RECORD, ids, kind)
         return columns.oldest_first(Record(**columns.fields(columns.RECORD, row)) for row in rows)
 
     def put_shared_records(self, records: Sequence[Record]) -> None:
         now = self._clock().isoformat()
-        with self.tables(writing=True) as tables:
+        with self._writing_shared() as tables:
             for record in records:
                 row = dict(zip(columns.RECORD, columns.values(record, columns.RECORD), strict=True))
                 statement, values = upsert("shared_record", ("kind", "id"), row, now)
                 tables.execute(statement, *values)
 
     def delete_shared_records(self, kind: str, ids: Sequence[str]) -> None:
-        with self.tables(writing=True) as tables:
+        with self._writing_shared() as tables:
             for batch in batches(ids):
                 condition = f"kind = ? AND id IN ({placeholders(batch)})"
                 tables.execute(f"DELETE FROM shared_record WHERE {condition}", kind, *batch)
@@ -87,13 +95,15 @@ class SqlStore(ABC):
     def index_usage(self) -> IndexUsage:
         return self._indexes.usage()
 
-    def _rows(self, query: str, ids: Sequence[str] | None, *parameters: object) -> list[Values]:
+    def _rows(
+        self, select: Callable[..., list[Values]], query: str, ids: Sequence[str] | None, *parameters: object
+    ) -> list[Values]:
         """Return the rows of a query, all or those with one of the ids."""
         with self._errors:
             if ids is None:
-                return self._select(query, *parameters)
+                return select(query, *parameters)
             return [
                 row
                 for batch in batches(ids)
-                for row in self._select(f"{query} AND id IN ({placeholders(batch)})", *parameters, *batch)
+                for row in select(f"{query} AND id IN ({placeholders(batch)})", *parameters, *batch)
             ]
