@@ -27,6 +27,8 @@ BODY_RATE = 32_768
 """Bytes a second that a body may be slower than: each such piece gives it one second more."""
 PIECES = 4
 """Pieces of a body that wait for the app; then the client waits."""
+LINGER_BYTES, LINGER_SECONDS = 100_000_000, 2.0
+"""How much of a refused body is read, and how long each piece is waited for, so that its client can read the answer."""
 
 
 def error_response(
@@ -111,12 +113,17 @@ class Presence:
         client = Client()
         incoming = _Incoming(receive, self._timeout)
         started = answered = stopped = False
+        waits_for_consent = any(name == b"expect" for name, _ in scope["headers"])
 
         async def watched(message: Message) -> None:
             nonlocal started, answered
             started = True
             # Behind its answer the app still writes down what was done; who has the whole answer may leave.
             answered = message["type"] == "http.response.body" and not message.get("more_body", False)
+            if answered and not incoming.whole and not waits_for_consent:
+                await send({**message, "more_body": True})
+                await incoming.discard_rest()
+                message = {"type": "http.response.body"}
             await send(message)
 
         token = CLIENT.set(client)
@@ -155,6 +162,7 @@ class _Incoming:
         self._receive, self._timeout = receive, timeout
         self._pieces: asyncio.Queue[Message] = asyncio.Queue(PIECES)
         self.late = False
+        self.whole = False
 
     async def next(self) -> Message:
         """Receive a message, as the app's `receive`."""
@@ -162,9 +170,9 @@ class _Incoming:
 
     async def read(self) -> None:
         """Return when the client has left or its body is late; the time that the app lets pieces wait does not count."""
-        waited, size, whole = 0.0, 0, False
+        waited, size = 0.0, 0
         while True:
-            left = None if whole else self._timeout + size / BODY_RATE - waited
+            left = None if self.whole else self._timeout + size / BODY_RATE - waited
             began = time.monotonic()
             try:
                 message: Any = await asyncio.wait_for(self._receive(), left)
@@ -175,5 +183,15 @@ class _Incoming:
             if message["type"] == "http.disconnect":
                 return
             size += len(message.get("body", b""))
-            whole = not message.get("more_body", False)
+            self.whole = not message.get("more_body", False)
             await self._pieces.put(message)
+
+    async def discard_rest(self) -> None:
+        """Read on behind the answer: closing a connection on which a client still sends would take the answer from it."""
+        size = 0
+        with contextlib.suppress(TimeoutError):
+            while size < LINGER_BYTES:
+                message: Any = await asyncio.wait_for(self.next(), LINGER_SECONDS)
+                size += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
+import json
 import re
 import socket
 import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -16,6 +19,7 @@ import pytest
 
 from perdure import Perdure
 from perdure.surfaces.keys import create_key
+from perdure.surfaces.mcp.http import mount
 from tests.support.rest_server import open_quick, running
 
 get = partial(httpx.get, timeout=30)
@@ -82,6 +86,32 @@ def test_a_body_that_does_not_arrive_in_time_is_cut(engine: Perdure, drip: bytes
         seconds, words = seconds_until_closed(line, drip)
         assert 0.8 < seconds < 10
         assert b"408" in words or drip
+
+
+def post_whole(url: str, path: str, body: bytes | Iterator[bytes]) -> tuple[int, dict[str, Any]]:
+    """Send a body to its end, and read the answer only then."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    with contextlib.closing(connection):
+        headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+        connection.request("POST", path, body, headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+
+@pytest.mark.parametrize("path", [RETAIN, "/v1/perdure/banks/main/retain", "/mcp"])
+@pytest.mark.parametrize("is_announced", [True, False], ids=["announced", "chunked"])
+def test_a_body_over_the_limit_gets_a_readable_413(engine: Perdure, path: str, is_announced: bool) -> None:
+    pieces = [b"x" * 1_000_000] * 30
+    with running(engine, extend=lambda app: mount(app, engine, app.state.service.workers)) as url:
+        status, answer = post_whole(url, path, b"".join(pieces) if is_announced else iter(pieces))
+    assert (status, answer["error"]["code"]) == (413, "too_large")
+
+
+def test_a_large_body_without_a_key_gets_a_readable_401(engine: Perdure) -> None:
+    create_key(engine)
+    with running(engine, require_keys=True) as url:
+        status, answer = post_whole(url, RETAIN, b"x" * 30_000_000)
+    assert (status, answer["error"]["code"]) == (401, "unauthorised")
 
 
 def test_a_chunked_body_that_never_ends_is_cut(engine: Perdure) -> None:
