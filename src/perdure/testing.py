@@ -39,6 +39,7 @@ from perdure.domain.time import AsOf, Window
 from perdure.errors import Conflict, ModelMismatch
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import (
+    MOST_TERMS,
     FuzzyProbe,
     GraphProbe,
     KeywordProbe,
@@ -868,6 +869,22 @@ class SearchContract:
         assert ids(search(store, KeywordProbe({"x": 1.0}, min_score=99), CURRENT, 10)) == []
         closed = search(store, KeywordProbe({"x": 1.0}), EVERYTHING, 10)
         assert closed[0].fact_id == "old"
+
+    def test_of_many_terms_the_rarest_are_looked_for(self, store: Store) -> None:
+        common = {f"c{number}": 1.0 for number in range(2 * MOST_TERMS)}
+        put(
+            store,
+            new(make_fact("both"), terms={"rare": 1.0, **common}),
+            new(make_fact("common"), terms=common),
+            new(make_fact("other"), terms={"z": 1.0}),
+        )
+        rare = {f"r{number}": 1.0 for number in range(2 * MOST_TERMS)}
+        assert ids(search(store, KeywordProbe(common), CURRENT, 10)) == ["common", "both"]
+        assert ids(search(store, KeywordProbe({**common, **rare, "rare": 1.0}), CURRENT, 10))[0] == "both"
+        few = {term: 1.0 for term in list(common)[: MOST_TERMS - 1]}
+        assert scores(search(store, KeywordProbe({**common, "rare": 1.0}), CURRENT, 10))[
+            "both"
+        ] == pytest.approx(scores(search(store, KeywordProbe({**few, "rare": 1.0}), CURRENT, 10))["both"])
 
     def test_graph_adds_entities_semantic_and_causal_links(self, store: Store) -> None:
         put(

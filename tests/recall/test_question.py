@@ -7,22 +7,25 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from perdure import Perdure
 from perdure.domain.bank import EmbeddingModel
 from perdure.domain.fact import Entity
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Trace
 from perdure.errors import StoreError
+from perdure.models.hashing import HashingEmbedder
 from perdure.models.tokens import token_counter
 from perdure.ports.embedder import Matrix, Vector
 from perdure.ports.store import KeyedEntity
 from perdure.recall.components import RecallComponents, RecallRun
 from perdure.recall.option_groups import Hints
 from perdure.recall.options import RecallRequest
-from perdure.recall.question import ParsedQuestion, entities_named, parse_question
+from perdure.recall.question import READ_AT_ENDS, ParsedQuestion, entities_named, parse_question
 from perdure.recall.recipes import DEFAULT
 from tests.support.memory_store import MemoryReading, MemoryStore
 
@@ -139,3 +142,28 @@ def test_entities_are_found_by_their_whole_name_in_any_case(store: NotingStore) 
     with store.reading("b") as reading:
         assert [entity.id for entity in entities_named(reading, "ALICE")] == ["e1"]
         assert entities_named(reading, "Carol") == []
+
+
+class NotingEmbedder(HashingEmbedder):
+    """Keeps the longest text that it was asked to embed."""
+
+    longest = 0
+
+    def embed_query(self, text: str) -> Vector:
+        self.longest = max(self.longest, len(text))
+        return super().embed_query(text)
+
+
+def test_of_a_pasted_text_models_read_the_ends_and_every_term_is_looked_for(tmp_path: Path) -> None:
+    filler = " ".join(f"line {number} of the log" for number in range(290))
+    pasted = f"{filler} Gudrun {filler} On 3 May 2021. {filler} What did Bob buy yesterday?"
+    embedder = NotingEmbedder()
+    with Perdure.open(tmp_path / "m.db", embedder=embedder, reranker="none", tagger="rules") as memory:
+        memory.retain("b", ["Gudrun sings in a choir.", "Bob bought a boat.", "Ann lives in Oslo."])
+        recalled = memory.recall("b", pasted, asked_at=NOW)
+        assert len(pasted) > 16_000 and embedder.longest <= 2 * READ_AT_ENDS
+        assert recalled.query.text == pasted
+        assert recalled.query.window is not None and recalled.query.window.start == datetime(
+            2024, 5, 31, tzinfo=UTC
+        )
+        assert "gudrun" in recalled.query.terms

@@ -28,6 +28,7 @@ from perdure.domain.recall import Hit
 from perdure.domain.time import Window
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import (
+    MOST_TERMS,
     FuzzyProbe,
     GraphProbe,
     KeywordProbe,
@@ -39,6 +40,7 @@ from perdure.ports.probe import (
     TemporalProbe,
 )
 from perdure.ports.store import Features
+from perdure.stores.index.packing import term_hash
 
 
 class MemorySearch:
@@ -99,14 +101,17 @@ class MemorySearch:
         count = len(open_terms)
         average = sum(sum(terms.values()) for terms in open_terms) / count if count else 0.0
         idf = {}
-        for term in probe.terms:
-            df = sum(1 for terms in open_terms if terms.get(term, 0.0) > 0.0)
+        frequency = {term: sum(terms.get(term, 0.0) > 0.0 for terms in open_terms) for term in probe.terms}
+        present = {term for own in self._features.values() for term in own.terms}
+        rarest = sorted(frequency.keys() & present, key=lambda term: (frequency[term], term_hash(term)))
+        for term in rarest[:MOST_TERMS]:
+            df = frequency[term]
             idf[term] = math.log(1 + (count - df + 0.5) / (df + 0.5))
         scores = {}
         for fact_id in self._facts:
             terms = self._features[fact_id].terms
             relative = sum(terms.values()) / average if average else 1.0
-            shared = [term for term in probe.terms if terms.get(term, 0.0) > 0.0]
+            shared = [term for term in idf if terms.get(term, 0.0) > 0.0]
             if shared:
                 scores[fact_id] = math.fsum(
                     probe.terms[term] * idf[term] * terms[term] * (probe.k1 + 1)

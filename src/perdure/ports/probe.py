@@ -19,9 +19,16 @@ class SemanticProbe:
     min_score: float | None = None
 
 
+MOST_TERMS = 256
+"""Bound of the work for one question: common terms of a pasted text add little and are in most facts."""
+
+
 @dataclass(frozen=True, slots=True)
 class KeywordProbe:
-    """BM25 with IDF over index terms; each term's contribution times its weight."""
+    """BM25 with IDF over index terms; each term's contribution times its weight.
+
+    Of more than `MOST_TERMS` terms that the bank has, the rarest are looked for.
+    """
 
     terms: Mapping[str, float]
     k1: float = 1.2

@@ -28,6 +28,10 @@ MAX_NAME_WORDS = 5
 ANCHOR_DEPTH = 20
 """Hits per channel when the event is looked for that bounds a window."""
 ANCHOR_FACTS = 3
+LONG_QUESTION = 2_000
+"""Characters above which a question is a pasted text: its terms are looked for, the rarest first, but models read its ends."""
+READ_AT_ENDS = 100
+"""Characters of either end that are read of such a text, where a question about it stands."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,31 +54,41 @@ def parse_question(run: RecallRun) -> ParsedQuestion:
     """Read the question; without an embedder the vector is None and the semantic channel is named as lost."""
     request = run.request
     asked_at = request.asked_at or run.components.clock()
-    times = _time_spans(request.query, asked_at)
+    question = without_middle(request.query)
+    times = _time_spans(question, asked_at)
     window = request.hints.window or (times[0].window if times else None)
-    only_time = read_only_time(request.query, [(time.start, time.end) for time in times])
+    only_time = read_only_time(question, [(time.start, time.end) for time in times])
     if only_time is not None and window is not None:
         query = Query(
             text=request.query, content="", asked_at=asked_at, window=window, only_time=True,
             asks_for_told=only_time.told,
         )  # fmt: skip
         return ParsedQuestion(query, None)
-    content = without_asking(request.query)
-    vector, entities = _embed_and_find_entities(run, content, [request.query, *request.hints.entities])
-    asker = asker_of(run.reading, request.query, request.asker)
+    content = without_asking(question)
+    vector, entities = _embed_and_find_entities(run, content, [question, *request.hints.entities])
+    asker = asker_of(run.reading, question, request.asker)
+    whole = content if question is request.query else request.query
     query = Query(
         text=request.query,
         content=content,
         asked_at=asked_at,
         asker=asker,
         # Statements are indexed with their speaker, so the asker's name finds what "I" said.
-        terms=dict.fromkeys(index_terms(f"{content} {asker or ''}"), 1.0),
+        terms=dict.fromkeys(index_terms(f"{whole} {asker or ''}"), 1.0),
         words=plain_words(content),
         entities={entity.id: 1.0 for entity in entities},
         entity_names=tuple(entity.name for entity in entities),
         window=window,
     )
     return ParsedQuestion(query if window is not None else _bound_by_event(run, query), vector)
+
+
+def without_middle(question: str) -> str:
+    """Return a question, of a pasted text its two ends, cut between words where there are any."""
+    if len(question) <= LONG_QUESTION:
+        return question
+    start, end = question[:READ_AT_ENDS], question[-READ_AT_ENDS:]
+    return f"{start.rsplit(maxsplit=1)[0] if start.strip() else ''}\n{end.split(maxsplit=1)[-1] if end.strip() else ''}"
 
 
 def asker_of(rows: Rows, question: str, asker: str | None) -> str | None:
@@ -172,7 +186,7 @@ def _time_spans(text: str, asked_at: datetime) -> list[_TimeSpan]:
 
 def _bound_by_event(run: RecallRun, query: Query) -> Query:
     """Bound the window by the date of an event that memory holds ("before Alice joined Google")."""
-    for anchor in read_anchors(query.text):
+    for anchor in read_anchors(without_middle(query.text)):
         happened = _date_of_event(run, anchor.text)
         if happened is not None:
             return replace(query, window=_bounded_window(anchor, happened), anchors=(anchor.text,))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
 from perdure.domain.recall import Hit
-from perdure.ports.probe import KeywordProbe
+from perdure.ports.probe import MOST_TERMS, KeywordProbe
 from perdure.stores.index.arrays import Mask, Scores
 from perdure.stores.index.packing import term_hash
 from perdure.stores.index.rank import best, hits
@@ -28,10 +29,10 @@ def search_keyword(table: FactTable, probe: KeywordProbe, mask: Mask, limit: int
     """Rank by BM25; counts and the mean length cover all open facts, whatever the filter."""
     count, average, length = table.open_count, table.average_length, table.columns["length"]
     scores, matched = np.zeros(table.size), np.zeros(table.size, np.bool_)
-    for term in sorted(probe.terms):
+    for containing, term in _rarest(table, probe.terms):
         # The rows that contain the term, and its frequency in each: shape (postings of the term,).
         rows, frequency = table.terms.of(term_hash(term))
-        idf = inverse_document_frequency(count, int(np.count_nonzero(table.open.take(rows))))
+        idf = inverse_document_frequency(count, containing)
         kept = np.flatnonzero(mask.take(rows))
         rows, frequency = rows.take(kept), frequency.take(kept)
         relative = length.take(rows) / average if average else np.ones(len(rows))
@@ -43,3 +44,15 @@ def search_keyword(table: FactTable, probe: KeywordProbe, mask: Mask, limit: int
         matched[rows] = True
     rows = np.flatnonzero(matched)
     return hits(table, best(table, rows, scores.take(rows), limit, min_score=probe.min_score, digits=9))
+
+
+def _rarest(table: FactTable, terms: Iterable[str]) -> list[tuple[int, str]]:
+    """Return the terms that are looked for, each after the number of open facts that contain it."""
+    counted = []
+    for term in sorted(terms):
+        rows, _ = table.terms.of(term_hash(term))
+        if len(rows):
+            counted.append((int(np.count_nonzero(table.open.take(rows))), term))
+    if len(counted) <= MOST_TERMS:
+        return counted
+    return sorted(counted, key=lambda one: (one[0], term_hash(one[1])))[:MOST_TERMS]

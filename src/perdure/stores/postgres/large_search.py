@@ -20,6 +20,7 @@ from perdure.domain.filter import Filter
 from perdure.domain.recall import Hit
 from perdure.ports.embedder import Vector
 from perdure.ports.probe import (
+    MOST_TERMS,
     FuzzyProbe,
     GraphProbe,
     KeywordProbe,
@@ -229,7 +230,8 @@ class LargeSearch:
             "SELECT key, open_facts, max_frequency FROM large_term WHERE bank = ? AND key = ANY(?::int8[])"
         )
         terms = []
-        for key, containing, highest in self._select(query, self._bank, list(weights)):
+        rows = sorted(self._select(query, self._bank, list(weights)), key=lambda row: (row[1], row[0]))
+        for key, containing, highest in rows[:MOST_TERMS]:
             weight = sum(weights[key]) * inverse_document_frequency(self._state.open_facts, containing)
             # A length of 0 bounds those of all facts.
             bound = weight * float(
