@@ -881,7 +881,7 @@ class SearchContract:
         rare = {f"r{number}": 1.0 for number in range(2 * MOST_TERMS)}
         assert ids(search(store, KeywordProbe(common), CURRENT, 10)) == ["common", "both"]
         assert ids(search(store, KeywordProbe({**common, **rare, "rare": 1.0}), CURRENT, 10))[0] == "both"
-        few = {term: 1.0 for term in list(common)[: MOST_TERMS - 1]}
+        few = dict.fromkeys(list(common)[: MOST_TERMS - 1], 1.0)
         assert scores(search(store, KeywordProbe({**common, "rare": 1.0}), CURRENT, 10))[
             "both"
         ] == pytest.approx(scores(search(store, KeywordProbe({**few, "rare": 1.0}), CURRENT, 10))["both"])

@@ -161,9 +161,9 @@ def test_of_a_pasted_text_models_read_the_ends_and_every_term_is_looked_for(tmp_
     with Perdure.open(tmp_path / "m.db", embedder=embedder, reranker="none", tagger="rules") as memory:
         memory.retain("b", ["Gudrun sings in a choir.", "Bob bought a boat.", "Ann lives in Oslo."])
         recalled = memory.recall("b", pasted, asked_at=NOW)
-        assert len(pasted) > 16_000 and embedder.longest <= 2 * READ_AT_ENDS
+        assert len(pasted) > 16_000
+        assert embedder.longest <= 2 * READ_AT_ENDS
         assert recalled.query.text == pasted
-        assert recalled.query.window is not None and recalled.query.window.start == datetime(
-            2024, 5, 31, tzinfo=UTC
-        )
+        assert recalled.query.window is not None
+        assert recalled.query.window.start == datetime(2024, 5, 31, tzinfo=UTC)
         assert "gudrun" in recalled.query.terms

@@ -52,7 +52,6 @@ def enable(connections: Connections, role: str) -> None:
         for statement in (
             f"GRANT USAGE ON SCHEMA {SCHEMA_NAME} TO {{}}",
             f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {SCHEMA_NAME} TO {{}}",
-            f"REVOKE INSERT, UPDATE, DELETE ON {SCHEMA_NAME}.schema_version FROM {{}}",
             f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA_NAME} TO {{}}",
         ):
             db.execute(SQL(statement).format(Identifier(role)))
