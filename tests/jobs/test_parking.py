@@ -8,6 +8,8 @@ from datetime import timedelta
 import pytest
 
 from perdure.domain.operation import OperationStatus
+from perdure.errors import StoreFull
+from perdure.jobs.kind import Step
 from perdure.jobs.runner import JobRunner
 from tests.jobs.job_samples import PATIENCE, START, Clock, Notes
 from tests.support.memory_store import MemoryStore
@@ -54,3 +56,20 @@ def test_parked_work_is_taken_up_by_the_next_process(
     assert following.resume() == 1
     assert following.wait("b", parked.id, PATIENCE).status is OperationStatus.COMPLETED
     following.close()
+
+
+def test_work_that_finds_the_disk_full_is_done_once_there_is_room(
+    store: MemoryStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("perdure.jobs.runner.ROOM_AGAIN", 0.01)
+    full = [StoreFull("the disk is full"), StoreFull("the disk is full")]
+
+    def find_room(step: Step) -> None:
+        if full:
+            raise full.pop()
+
+    runner = JobRunner(store, clock, [notes := Notes(store, find_room)], look_again=60.0)
+    operation = runner.submit("b", notes.plan("one", "two"))
+    assert runner.wait("b", operation.id, PATIENCE).status is OperationStatus.COMPLETED
+    assert [text for _, text in notes.started] == ["one", "one", "one", "two"]
+    runner.close()

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from perdure.domain.operation import Operation, OperationStatus
 from perdure.domain.work import Work, working
-from perdure.errors import TRY_AGAIN, Busy, Cancelled, Conflict, NotFound, PerdureError
+from perdure.errors import TRY_AGAIN, Busy, Cancelled, Conflict, NotFound, PerdureError, StoreFull
 from perdure.jobs.kind import JobKind, JobPlan, SingleStepJob, Step
 from perdure.jobs.records import (
     JOB,
@@ -56,6 +56,8 @@ LEASE_LENGTH = timedelta(seconds=60)
 LOOK_AGAIN = 5.0
 """Seconds until a bank is retried whose lease another process has, or whose step has to wait."""
 SHORTEST_PARKING, LONGEST_PARKING = 0.05, 60.0
+ROOM_AGAIN = 60.0
+"""Seconds until a step that found the disk full is done again, in which it may have asked models for everything."""
 """Seconds between looks at a bank whose work is parked; clocks are set, so none is trusted for longer."""
 POLL = 0.2
 """Seconds between checks while waiting for work of another process."""
@@ -400,7 +402,7 @@ class JobRunner:
             tx.delete_records(STEP, [step.id])
         take_lease(tx, step.bank, self._owner, self._clock(), self._lease)
 
-    def _record_error(self, bank: str, step: Step | None, error: Exception) -> Turn:
+    def _record_error(self, bank: str, step: Step | None, error: Exception) -> Turn | float:
         """End the operation whose step failed, or schedule a retry."""
         if isinstance(error, StepRevoked):
             return Turn.MORE
@@ -412,6 +414,9 @@ class JobRunner:
         if step is None or isinstance(error, (Busy, *TRY_AGAIN)):
             log.warning("background work of bank %r has to wait: %s", bank, message)
             return Turn.LATER
+        if isinstance(error, StoreFull):
+            log.warning("background work of bank %r waits until the disk has room", bank)
+            return ROOM_AGAIN
         try:
             with self._store.transaction(bank) as tx:
                 stored = self._check_step(tx, step)
