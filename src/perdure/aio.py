@@ -1019,12 +1019,20 @@ class AsyncStoredRecords:
         self._resource, self._run = resource, run
 
     async def save(self, record: Record) -> None:
-        """Insert or replace a record."""
+        """Insert or replace a record of a program's kind."""
         return await self._run(partial(self._resource.save, record))
 
+    async def save_own(self, record: Record) -> None:
+        """Insert or replace a record of any kind; what reads it expects the body that its own module writes."""
+        return await self._run(partial(self._resource.save_own, record))
+
     async def delete(self, kind: str, record_id: str, *, bank: str = "") -> None:
-        """Delete a record, if it exists."""
+        """Delete a record of a program's kind, if it exists."""
         return await self._run(partial(self._resource.delete, kind, record_id, bank=bank))
+
+    async def delete_own(self, kind: str, record_id: str, *, bank: str = "") -> None:
+        """Delete a record of any kind, if it exists."""
+        return await self._run(partial(self._resource.delete_own, kind, record_id, bank=bank))
 
     async def list(self, kind: str, *, bank: str = "", ids: Sequence[str] | None = None) -> list[Record]:
         """Return the records of a kind, oldest first; without a bank those that belong to none."""

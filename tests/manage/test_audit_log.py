@@ -127,7 +127,7 @@ def test_calls_of_language_models_are_listed_and_counted(memory: Perdure, client
     assert client.get(f"{BASE}/llm-requests").status_code == 404
     memory.banks.configure("b")
     for call in calls:
-        memory.records.save(call.to_record())
+        memory.records.save_own(call.to_record())
         assert LlmCall.from_record(call.to_record()) == call
     answer = client.get(f"{BASE}/llm-requests").json()
     assert [item["id"] for item in answer["items"]] == ["c3", "c2", "c1"]

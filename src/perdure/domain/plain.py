@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 from base64 import b64encode
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date
 from functools import cache
@@ -18,6 +19,7 @@ from perdure.errors import DamagedRow, InvalidInput
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 RECORD_FIELDS = ("id", "bank", "created_at", "updated_at")
 """Fields that a record has itself; its body has the others."""
@@ -79,3 +81,14 @@ def from_record(kind: type[T], record: Record, **own: object) -> T:
         return from_plain(kind, {**record.body, **stored, **own})
     except (TypeError, ValueError) as error:
         raise DamagedRow(record.kind, record.id) from error
+
+
+def readable(records: Iterable[Record], read: Callable[[Record], T]) -> Iterator[T]:
+    """Yield what `read` makes of records, without the damaged ones, which are logged."""
+    for record in records:
+        try:
+            yield read(record)
+        except (DamagedRow, KeyError, TypeError, ValueError, AttributeError) as error:
+            log.warning(
+                "record %s %r of bank %r cannot be read: %s", record.kind, record.id, record.bank, error
+            )

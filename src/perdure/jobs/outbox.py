@@ -9,10 +9,11 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Protocol
 from uuid import uuid4
 
-from perdure.domain.plain import from_record, to_record
+from perdure.domain.plain import from_record, readable, to_record
 from perdure.domain.webhook import (
     DELIVERY,
     DUE,
@@ -75,7 +76,7 @@ class Outbox:
 
         A turn begins with a transaction of the bank, so that it waits for this one to end.
         """
-        webhooks = wants([from_record(Webhook, record) for record in tx.records(WEBHOOK)], event_type)
+        webhooks = wants(readable(tx.records(WEBHOOK), partial(from_record, Webhook)), event_type)
         if not webhooks:
             return 0
         now = self._clock()

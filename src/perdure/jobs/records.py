@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from perdure.domain.operation import Operation, OperationStatus
-from perdure.domain.plain import from_record, to_record
+from perdure.domain.plain import from_record, readable, to_record
 from perdure.domain.record import Record
 
 JOB = "job"
@@ -85,7 +85,7 @@ def read_operation(record: Record) -> StoredOperation:
 
 
 def find_operation(rows: ReadRecords, operation_id: str) -> StoredOperation | None:
-    return next((read_operation(record) for record in rows.records(JOB, [operation_id])), None)
+    return next(readable(rows.records(JOB, [operation_id]), read_operation), None)
 
 
 def put_operation(rows: Records, stored: StoredOperation) -> None:
@@ -219,8 +219,7 @@ def scrub(tx: Records, document_ids: Collection[str]) -> bool:
     """
     erased = frozenset(document_ids)
     scrubbed_any = False
-    for record in tx.records(JOB):
-        stored = read_operation(record)
+    for stored in readable(tx.records(JOB), read_operation):
         touched = _scrub_steps(tx, stored.unfinished_steps, erased)
         operation = stored.operation
         if operation.document_id in erased:

@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from perdure.domain.operation import Operation, OperationStatus
+from perdure.domain.plain import readable
 from perdure.domain.work import Work, working
 from perdure.errors import TRY_AGAIN, Busy, Cancelled, Conflict, NotFound, PerdureError, StoreFull
 from perdure.jobs.kind import JobKind, JobPlan, SingleStepJob, Step
@@ -152,7 +153,7 @@ class JobRunner:
     def list(self, bank: str) -> Sequence[Operation]:
         """Return all operations of the bank, oldest first."""
         with self._store.reading(bank) as rows:
-            return [self._with_progress(read_operation(record)) for record in rows.records(JOB)]
+            return [self._with_progress(stored) for stored in readable(rows.records(JOB), read_operation)]
 
     def unfinished_steps(self, bank: str, operation_id: str) -> Sequence[Body]:
         """Return the steps of an operation that are left, in order."""

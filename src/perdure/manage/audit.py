@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from itertools import count
 
 from perdure.domain.audit import AUDIT, ENABLED, AuditEntry, Transport
 from perdure.domain.bank import check_bank_id
-from perdure.domain.plain import from_record, to_record
+from perdure.domain.plain import from_record, readable, to_record
 from perdure.domain.verb import ADMIN, local, verb
 from perdure.errors import InvalidInput
 from perdure.ports.store import Store
@@ -54,7 +55,7 @@ class AuditLog:
         if transport is not None and transport not in set(Transport):
             raise InvalidInput("transport", "one of " + ", ".join(Transport), transport)
         with self._store.reading(check_bank_id(bank)) as reading:
-            entries = [from_record(AuditEntry, record) for record in reading.records(AUDIT)]
+            entries = list(readable(reading.records(AUDIT), partial(from_record, AuditEntry)))
         return [
             entry
             for entry in sorted(entries, key=lambda entry: (entry.started_at, entry.id), reverse=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.llm_call import LLM_CALL, LlmCall, LlmCost
+from perdure.domain.plain import readable
 from perdure.domain.verb import ADMIN, READ, WRITE, BankIn, verb
 from perdure.ports.store import Store
 
@@ -35,7 +36,7 @@ class LanguageModels:
     def calls(self, bank: str) -> list[LlmCall]:
         """Return the bank's calls of language models, newest first."""
         with self._store.reading(check_bank_id(bank)) as reading:
-            return [LlmCall.from_record(record) for record in reversed(reading.records(LLM_CALL))]
+            return list(readable(reversed(reading.records(LLM_CALL)), LlmCall.from_record))
 
     @verb(READ, bank=BankIn.NOWHERE)
     def models(self, operation: LlmOperation) -> list[str]:

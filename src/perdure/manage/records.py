@@ -6,13 +6,19 @@ from collections.abc import Sequence
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.record import Record
-from perdure.domain.verb import READ, WRITE, Arguments, BankIn, verb
+from perdure.domain.verb import READ, WRITE, Arguments, BankIn, local, verb
+from perdure.errors import InvalidInput
 from perdure.ports.store import Store
 
 
 def is_own_kind(kind: object) -> bool:
     """Return whether records of the kind are Perdure's own. The kinds of programs contain a `.` or a `:`."""
     return not (isinstance(kind, str) and ("." in kind or ":" in kind))
+
+
+def _check_kind(field: str, kind: object) -> None:
+    if is_own_kind(kind):
+        raise InvalidInput(field, "a kind of a program's, with a `.` or a `:`, such as app.item", kind)
 
 
 def _names_own_kind(arguments: Arguments) -> bool:
@@ -31,7 +37,15 @@ class StoredRecords:
         needs_admin=lambda arguments: is_own_kind(getattr(arguments["record"], "kind", "")),
     )
     def save(self, record: Record) -> None:
-        """Insert or replace a record."""
+        """Insert or replace a record of a program's kind."""
+        if not isinstance(record, Record):
+            raise InvalidInput("record", "a Record", record)
+        _check_kind("record.kind", record.kind)
+        self.save_own(record)
+
+    @local("records of Perdure's own kinds change through the verbs that they belong to")
+    def save_own(self, record: Record) -> None:
+        """Insert or replace a record of any kind; what reads it expects the body that its own module writes."""
         if not record.bank:
             self._store.put_shared_records([record])
             return
@@ -40,7 +54,13 @@ class StoredRecords:
 
     @verb(WRITE, needs_admin=_names_own_kind)
     def delete(self, kind: str, record_id: str, *, bank: str = "") -> None:
-        """Delete a record, if it exists."""
+        """Delete a record of a program's kind, if it exists."""
+        _check_kind("kind", kind)
+        self.delete_own(kind, record_id, bank=bank)
+
+    @local("records of Perdure's own kinds change through the verbs that they belong to")
+    def delete_own(self, kind: str, record_id: str, *, bank: str = "") -> None:
+        """Delete a record of any kind, if it exists."""
         if not bank:
             self._store.delete_shared_records(kind, [record_id])
             return

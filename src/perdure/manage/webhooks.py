@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Unpack
 from uuid import uuid4
 
 from perdure.arguments import WebhookArguments, WebhookChangeArguments
 from perdure.domain.bank import check_bank_id
-from perdure.domain.plain import from_record, to_record
+from perdure.domain.plain import from_record, readable, to_record
 from perdure.domain.verb import ADMIN, verb
 from perdure.domain.webhook import (
     DELIVERY,
@@ -78,7 +79,7 @@ class Webhooks:
     def list(self, bank: str) -> list[Webhook]:
         """Return the webhooks of a bank, oldest first."""
         with self._store.reading(check_bank_id(bank)) as reading:
-            return [from_record(Webhook, record) for record in reading.records(WEBHOOK)]
+            return list(readable(reading.records(WEBHOOK), partial(from_record, Webhook)))
 
     def _check_address(self, url: str) -> None:
         try:

@@ -26,7 +26,7 @@ from perdure.domain.opinion import (
     fold,
     read_rates,
 )
-from perdure.domain.plain import from_record, to_record
+from perdure.domain.plain import from_record, readable, to_record
 from perdure.domain.record import Record
 from perdure.ports.store import Rows
 from perdure.text.names import normal_name
@@ -89,12 +89,12 @@ def read_evidence(record: Record) -> list[OpinionEvidence]:
 
 def logs_of(rows: Rows, ids: Sequence[str] | None = None) -> dict[str, list[OpinionEvidence]]:
     """Opinion id -> its log."""
-    return {record.id: read_evidence(record) for record in rows.records(EVIDENCE, ids)}
+    return dict(readable(rows.records(EVIDENCE, ids), lambda record: (record.id, read_evidence(record))))
 
 
 def stored_opinions(rows: Rows, ids: Sequence[str] | None = None) -> dict[str, StoredOpinion]:
     """Opinion id -> the opinion as stored: all, or those of `ids`."""
-    return {record.id: read_opinion(record) for record in rows.records(OPINION, ids)}
+    return {opinion.id: opinion for opinion in readable(rows.records(OPINION, ids), read_opinion)}
 
 
 def held_opinions(rows: Rows, where: Filter, ids: Sequence[str] | None = None) -> list[Opinion]:

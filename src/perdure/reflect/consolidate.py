@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any, TypeVar
 
 from perdure.domain.fact import Fact
@@ -26,6 +27,7 @@ from perdure.domain.observation import (
     is_synthesised,
     read_subject,
 )
+from perdure.domain.plain import readable
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, PerdureError
 from perdure.ports.store import Reading, Transaction
@@ -197,8 +199,8 @@ def _batch_subjects(tx: Transaction, bank: str, state: ConsolidationState) -> Co
     """All facts are seen: the subjects that they touch are put into batches, each subject once."""
     waiting = tx.records(WORK_RECORD)
     left = tx.records(BATCH_RECORD)
-    subjects = {read_subject(record): None for record in waiting}
-    subjects |= {subject: None for record in left for subject in read_batch(record)}
+    subjects = dict.fromkeys(readable(waiting, read_subject))
+    subjects |= dict.fromkeys(chain.from_iterable(readable(left, read_batch)))
     tx.delete_records(WORK_RECORD, [record.id for record in waiting])
     tx.delete_records(BATCH_RECORD, [record.id for record in left])
     listed = list(subjects)
@@ -232,7 +234,9 @@ def _subjects_step(run: ConsolidationRun, state: ConsolidationState) -> Consolid
         options = read_options(reading.bank())
         rules = read_rules(reading, options)
         subjects = [
-            subject for record in reading.records(BATCH_RECORD, [number]) for subject in read_batch(record)
+            subject
+            for batch in readable(reading.records(BATCH_RECORD, [number]), read_batch)
+            for subject in batch
         ]
     failed: dict[str, Fact] = {}
     planned = [_plan(run, subject, options, rules, now, failed) for subject in subjects]

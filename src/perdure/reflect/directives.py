@@ -12,7 +12,7 @@ from perdure.arguments import DirectiveArguments, DirectiveChangeArguments
 from perdure.domain.bank import check_bank_id
 from perdure.domain.directive import Directive, DirectiveChanges, DirectiveOptions
 from perdure.domain.filter import TagExpression, TagLeaf, TagsMatch, read_tags
-from perdure.domain.plain import from_record, to_plain, to_record
+from perdure.domain.plain import from_record, readable, to_plain, to_record
 from perdure.domain.record import Record
 from perdure.domain.verb import READ, WRITE, verb
 from perdure.errors import NotFound
@@ -139,7 +139,7 @@ def _keep_version(tx: Transaction, directive: Directive) -> None:
 
 def every_directive(rows: Rows) -> list[Directive]:
     """All directives of a bank: highest priority first, then newest, ties by id."""
-    directives = sorted(map(read_directive, rows.records(DIRECTIVE)), key=lambda one: one.id)
+    directives = sorted(readable(rows.records(DIRECTIVE), read_directive), key=lambda one: one.id)
     directives.sort(key=lambda one: _moment(one.created_at), reverse=True)
     return sorted(directives, key=lambda one: -one.priority)
 

@@ -23,7 +23,7 @@ from perdure.domain.knowledge import (
 )
 from perdure.domain.mental_model import MentalModel, RefreshMode, RefreshTrigger, render_sections
 from perdure.domain.operation import Operation
-from perdure.domain.plain import from_record, to_record
+from perdure.domain.plain import from_record, readable, to_record
 from perdure.domain.record import Record
 from perdure.domain.rendering import one_line
 from perdure.domain.verb import READ, WRITE, verb
@@ -228,7 +228,10 @@ class Knowledge:
 def read_nodes(rows: Rows) -> dict[str, KnowledgeNode]:
     """Return all nodes of a bank by id, oldest first, pages with their models."""
     models = {model.id: model for model in every_model(rows)}
-    return {record.id: read_node(record, models) for record in rows.records(KNOWLEDGE_NODE)}
+    return {
+        node.id: node
+        for node in readable(rows.records(KNOWLEDGE_NODE), lambda record: read_node(record, models))
+    }
 
 
 def read_node(record: Record, models: Mapping[str, MentalModel]) -> KnowledgeNode:

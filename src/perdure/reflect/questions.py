@@ -15,6 +15,7 @@ from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import INSTRUCTION, PLANNED, Fact, FactType
 from perdure.domain.filter import Filter, is_current
 from perdure.domain.observation import is_synthesised
+from perdure.domain.plain import readable
 from perdure.domain.question import BOTH, QUESTION_RECORD, Question, QuestionOption
 from perdure.domain.record import Record
 from perdure.domain.rendering import one_line
@@ -157,7 +158,7 @@ def _fact_ids(record: Record) -> list[str]:
 def list_questions(store: Store, bank: str, now: datetime, *, answered: bool = False) -> list[Question]:
     """The open questions, oldest first; with `answered` those that were answered too."""
     with store.reading(bank) as reading:
-        read = [_read(reading, record, now) for record in reading.records(QUESTION_RECORD)]
+        read = list(readable(reading.records(QUESTION_RECORD), lambda record: _read(reading, record, now)))
     return [question for question in read if question is not None and (answered or question.answer is None)]
 
 

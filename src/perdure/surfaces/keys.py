@@ -91,7 +91,7 @@ def create_key(
     )
     text = f"{PREFIX}_{key.id}_{secrets.token_urlsafe(32)}"
     _need_keys(engine)  # first: should the second write fail, nobody gets in
-    engine.records.save(_record(key, _digest(text)))
+    engine.records.save_own(_record(key, _digest(text)))
     return key, text
 
 
@@ -105,7 +105,7 @@ def rotate_key(engine: Perdure, key_id: str, *, keep: timedelta = timedelta(0)) 
     if keep <= timedelta(0):
         revoke_key(engine, key_id)
     elif old.expires_at is None or old.expires_at > ends:
-        engine.records.save(_record(old, old.digest, expires_at=ends))
+        engine.records.save_own(_record(old, old.digest, expires_at=ends))
     return new, text
 
 
@@ -137,14 +137,14 @@ def revoke_key(engine: Perdure, key_id: str) -> None:
     """Take a key out of use; a running server notices within a second, and stays closed when it was the last."""
     find_key(engine, key_id)
     _need_keys(engine)  # files of earlier versions have keys without the mark
-    engine.records.delete(KIND, key_id)
-    engine.records.delete(USE_KIND, key_id)
+    engine.records.delete_own(KIND, key_id)
+    engine.records.delete_own(USE_KIND, key_id)
 
 
 def note_uses(engine: Perdure, uses: Mapping[str, datetime]) -> None:
     """Keep when keys were last used."""
     for key_id, moment in uses.items():
-        engine.records.save(Record(kind=USE_KIND, id=key_id, created_at=moment, updated_at=moment))
+        engine.records.save_own(Record(kind=USE_KIND, id=key_id, created_at=moment, updated_at=moment))
 
 
 def match_key(keys: Sequence[ApiKey], text: str) -> ApiKey | None:
@@ -159,7 +159,7 @@ def match_key(keys: Sequence[ApiKey], text: str) -> ApiKey | None:
 def _need_keys(engine: Perdure) -> None:
     if not engine.records.list(NEEDED_KIND):
         now = datetime.now(UTC)
-        engine.records.save(Record(kind=NEEDED_KIND, id="keys", created_at=now, updated_at=now))
+        engine.records.save_own(Record(kind=NEEDED_KIND, id="keys", created_at=now, updated_at=now))
 
 
 def _lifetime_again(old: ApiKey) -> datetime | None:

@@ -100,7 +100,7 @@ def test_memories_are_listed_by_what_consolidation_did_with_them(client: TestCli
     assert listed("pending") == {"I drive a Volvo."}
     engine = client.app.state.service.engine  # type: ignore[attr-defined]
     (pending,) = engine.observations.pending_fact_ids("b")
-    engine.records.save(Record(kind=FAILED_RECORD, id=pending, bank="b"))
+    engine.records.save_own(Record(kind=FAILED_RECORD, id=pending, bank="b"))
     assert (listed("failed"), listed("pending")) == ({"I drive a Volvo."}, set())
     assert client.get(f"{BANK}/memories/list", params={"consolidation_state": "no"}).status_code == 422
 

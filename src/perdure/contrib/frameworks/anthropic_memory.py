@@ -40,7 +40,7 @@ from anthropic.types.beta import (  # noqa: E402
 
 __all__ = ["AsyncPerdureMemoryTool", "PerdureMemoryTool"]
 
-FILE = "claude_file"
+FILE = "claude.file"
 """Kind of the records that hold Claude's files."""
 ROOT = "/memories"
 RECALLED = "/memories/recalled.md"

@@ -46,7 +46,7 @@ if not hasattr(Memory, "_encode_batch"):
 
 log = logging.getLogger(__name__)
 
-KIND = "crewai_memory"
+KIND = "crewai.memory"
 """Kind of the records that hold what was remembered, verbatim."""
 WHOLE = 500
 """Characters up to which a match shows a memory as it was saved; of a longer one the facts that match."""

@@ -41,7 +41,7 @@ from langgraph.store.base.batch import AsyncBatchedBaseStore  # noqa: E402
 
 __all__ = ["AsyncPerdureStore", "PerdureStore"]
 
-ITEM = "langgraph_item"
+ITEM = "langgraph.item"
 """Kind of the records that hold the values of a store."""
 WHOLE = "$"
 """The path of the whole value: all of its texts are retained."""

@@ -84,7 +84,7 @@ def create_bank_alias(
     require(caller, Scope.ADMIN, alias)
     if engine.records.list(ALIAS, ids=[alias]) or any(one.id == alias for one in engine.banks.list()):
         raise Conflict(f"{alias!r} names a bank or an alias already")
-    engine.records.save(Record(kind=ALIAS, id=alias, body={"bank": bank, "primary": False}))
+    engine.records.save_own(Record(kind=ALIAS, id=alias, body={"bank": bank, "primary": False}))
     if body.primary:
         _show(engine, bank, alias, primary=True)
     request.app.state.aliases.expire()
@@ -105,7 +105,7 @@ def set_bank_alias_primary(
 def delete_bank_alias(request: Request, service: Serving, bank: AdminBank, alias: str) -> BankAliasesResponse:
     """Take an alias away; the bank is untouched."""
     _require(service.engine, bank, alias)
-    service.engine.records.delete(ALIAS, alias)
+    service.engine.records.delete_own(ALIAS, alias)
     request.app.state.aliases.expire()
     return _aliases(service.engine, bank)
 
@@ -118,7 +118,7 @@ def aliases_of(engine: Perdure, bank: str) -> list[Record]:
 def delete_aliases(engine: Perdure, bank: str) -> None:
     """Take away all aliases of a bank that is deleted."""
     for record in aliases_of(engine, bank):
-        engine.records.delete(ALIAS, record.id)
+        engine.records.delete_own(ALIAS, record.id)
 
 
 def _require(engine: Perdure, bank: str, alias: str) -> None:
@@ -131,7 +131,7 @@ def _show(engine: Perdure, bank: str, alias: str, *, primary: bool) -> None:
         shown = primary if record.id == alias else record.body["primary"] and not primary
         if shown != record.body["primary"]:
             body = {"bank": bank, "primary": shown}
-            engine.records.save(Record(kind=ALIAS, id=record.id, body=body, created_at=record.created_at))
+            engine.records.save_own(Record(kind=ALIAS, id=record.id, body=body, created_at=record.created_at))
 
 
 def _aliases(engine: Perdure, bank: str) -> BankAliasesResponse:

@@ -332,7 +332,7 @@ def clear_memories(
         count = service.forget(bank, everything=True).facts
         restore_profile(service.engine, profile)
         for webhook in webhooks:
-            service.engine.records.save(to_record(WEBHOOK, webhook))
+            service.engine.records.save_own(to_record(WEBHOOK, webhook))
     else:
         count = 0
     return DeleteResponse(success=True, message=f"{count} facts were erased", deleted_count=count)

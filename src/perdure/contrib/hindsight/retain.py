@@ -297,7 +297,7 @@ def _once(engine: Perdure, bank: str, key: str, body: BaseModel, work: Callable[
         answer = work().model_dump_json(by_alias=True)
         kept = {"request": request, "answer": answer}
         record = Record(kind=KIND, id=record_id, bank=bank, body=kept, created_at=now, updated_at=now)
-        engine.records.save(record)
+        engine.records.save_own(record)
         if record_id.startswith(SWEEP):
             _drop_old(engine, bank, now)
         return answer
@@ -307,7 +307,7 @@ def _drop_old(engine: Perdure, bank: str, now: datetime) -> None:
     for record in engine.records.list(KIND, bank=bank):
         if record.created_at is None or now - record.created_at < KEPT:
             return
-        engine.records.delete(KIND, record.id, bank=bank)
+        engine.records.delete_own(KIND, record.id, bank=bank)
 
 
 @router.post("/files/retain", operation_id="file_retain", tags=["Files"])

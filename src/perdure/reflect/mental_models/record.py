@@ -25,7 +25,7 @@ from perdure.domain.mental_model import (
     cited_ids,
     render_sections,
 )
-from perdure.domain.plain import from_plain, from_record, to_plain, to_record
+from perdure.domain.plain import from_plain, from_record, readable, to_plain, to_record
 from perdure.domain.record import Record
 from perdure.errors import NotFound
 from perdure.ports.embedder import Embedder, Vector
@@ -56,7 +56,7 @@ def delete_models(tx: Transaction, ids: Sequence[str]) -> None:
 
 def every_model(rows: Rows) -> list[MentalModel]:
     """All models of a bank: newest refresh first, ties by id."""
-    models = sorted(map(read_model, rows.records(MENTAL_MODEL)), key=lambda model: model.id)
+    models = sorted(readable(rows.records(MENTAL_MODEL), read_model), key=lambda model: model.id)
     return sorted(models, key=_refreshed, reverse=True)
 
 

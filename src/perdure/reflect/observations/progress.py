@@ -16,6 +16,7 @@ from perdure.domain.observation import (
     Scope,
     is_synthesised,
 )
+from perdure.domain.plain import readable
 from perdure.domain.record import Record
 from perdure.ports.store import Order, Reading, Rows, Selection, Store, Transaction
 
@@ -71,10 +72,14 @@ class ConsolidationState:
 
 
 def read_state(rows: Rows) -> ConsolidationState:
-    for record in rows.records(CONSOLIDATION_RECORD, [CONSOLIDATION_RECORD]):
-        body: Any = record.body
-        return ConsolidationState(**{**body, "seen": tuple(body["seen"]), "tags": tuple(body["tags"])})
-    return ConsolidationState()
+    """Return how far the run has come; one that cannot be read begins anew."""
+    states = readable(rows.records(CONSOLIDATION_RECORD, [CONSOLIDATION_RECORD]), _read_state)
+    return next(states, ConsolidationState())
+
+
+def _read_state(record: Record) -> ConsolidationState:
+    body: Any = record.body
+    return ConsolidationState(**{**body, "seen": tuple(body["seen"]), "tags": tuple(body["tags"])})
 
 
 def put_state(tx: Transaction, bank: str, state: ConsolidationState) -> None:

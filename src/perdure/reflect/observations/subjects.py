@@ -19,6 +19,7 @@ from perdure.domain.observation import (
     read_subject,
     scopes_of,
 )
+from perdure.domain.plain import readable
 from perdure.domain.record import Record
 from perdure.ports.store import FactsWhere, Reading, Rows, Selection
 from perdure.reflect.observations.compose import is_source
@@ -76,7 +77,11 @@ class ScopeRules:
 
 def read_rules(rows: Rows, options: ObservationOptions) -> ScopeRules:
     """The bank's rules; few documents have one of their own."""
-    own = {record.id: read_scope_rule(record.body["scopes"]) for record in rows.records(SCOPES_RECORD)}
+    own = dict(
+        readable(
+            rows.records(SCOPES_RECORD), lambda record: (record.id, read_scope_rule(record.body["scopes"]))
+        )
+    )
     return ScopeRules(options.rule, own)
 
 
@@ -114,7 +119,7 @@ def touched_subjects(rows: Rows, facts: Sequence[Fact], rules: ScopeRules) -> se
     )
     open_ones = [fact.id for fact in resting if fact.type is FactType.OBSERVATION and fact.is_open]
     records = rows.records(OBSERVATION_RECORD, open_ones) if open_ones else []
-    return subjects | {read_subject(record) for record in records}
+    return subjects.union(readable(records, read_subject))
 
 
 def facts_of(reading: Reading, subject: Subject, rules: ScopeRules, now: datetime) -> list[Fact]:
