@@ -5,10 +5,13 @@ A class that has a method `list` defines it last: below it, `list` in an annotat
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
+
+from perdure.domain.call_check import explaining_arguments
 
 Lane = Literal["recall", "retain", "read"]
 """The queue of worker threads on which a server runs a verb."""
@@ -99,6 +102,8 @@ def rules_of(member: object) -> VerbRules | LocalRules | None:
 
 def _declaring(rules: VerbRules | LocalRules) -> Callable[[Method], Method]:
     def declare(method: Method) -> Method:
+        if isinstance(rules, VerbRules) and not inspect.isgeneratorfunction(method):
+            method = explaining_arguments(method)
         method.__verb__ = rules  # type: ignore[attr-defined]
         return method
 

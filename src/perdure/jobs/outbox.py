@@ -76,7 +76,7 @@ class Outbox:
 
         A turn begins with a transaction of the bank, so that it waits for this one to end.
         """
-        webhooks = wants(readable(tx.records(WEBHOOK), partial(from_record, Webhook)), event_type)
+        webhooks = wants(list(readable(tx.records(WEBHOOK), partial(from_record, Webhook))), event_type)
         if not webhooks:
             return 0
         now = self._clock()
