@@ -2,8 +2,8 @@
 
     python -m bench.ablation DATA.json [DATA.json ...] [--sample 250] [--recipe-sample 60 ...] [--out docs]
 
-Writes docs/ablation.md and docs/ablation.svg; --recipe-sample may be given a number for each file. Variants share what the cross-encoder read, so only
-the recipes, asked without that help, have latencies; they are asked fewer questions because `tempr` reads 300 pairs each.
+Writes docs/ablation.md and docs/ablation.svg; --recipe-sample may be given a number for each file. The recipes are asked fewer questions because
+`tempr` reads 300 pairs each.
 """
 
 from __future__ import annotations
@@ -16,16 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bench.page import load_now, taken
-from perdure.compose import compose
 from perdure.engine import Perdure
 from perdure.evaluation.data import CACHE, LabelledBank, load_banks
 from perdure.evaluation.measures import Ranking, latency, summarise
 from perdure.evaluation.run import ask, bank_database, retain_banks
-from perdure.ports.embedder import Vector
-from perdure.ports.reranker import Reranker
 from perdure.recall.recipe import Blend, ChannelSpec, Recipe
 from perdure.recall.recipes import DEFAULT, RECIPES
 from perdure.settings import Settings
@@ -42,10 +37,9 @@ def variants() -> dict[str, Recipe]:
     for name in CHANNELS:
         alone = (ChannelSpec(name=name),)
         table[f"{name} alone"] = Recipe(name=name, channels=alone, cross_pool=0)
-    table["five channels, RRF"] = replace(DEFAULT, cross_pool=0, blend=Blend())
-    table["default without the cross-encoder"] = replace(DEFAULT, cross_pool=0)
+    table["five channels, RRF"] = replace(DEFAULT, read=0, blend=Blend())
+    table["default without the reader"] = replace(DEFAULT, read=0)
     table |= {f"default {label}": recipe for label, recipe in without_each_channel(DEFAULT).items()}
-    table["default without late interaction"] = replace(DEFAULT, late=False)
     table["default without titles"] = replace(DEFAULT, blend=replace(DEFAULT.blend, titles=0.0))
     table["default without links"] = replace(DEFAULT, blend=replace(DEFAULT.blend, links=0.0))
     table["default without covering"] = replace(DEFAULT, blend=replace(DEFAULT.blend, cover=0.0))
@@ -58,25 +52,6 @@ def without_each_channel(recipe: Recipe) -> dict[str, Recipe]:
         f"without {spec.name}": replace(recipe, channels=tuple(s for s in recipe.channels if s != spec))
         for spec in recipe.channels
     }
-
-
-class RememberingReranker:
-    """Reads each pair once, however many variants ask for it."""
-
-    def __init__(self, reader: Reranker) -> None:
-        self._reader = reader
-        self._known: dict[tuple[str, str], float] = {}
-
-    @property
-    def name(self) -> str:
-        return self._reader.name
-
-    def score(self, query: str, passages: Sequence[str]) -> Vector:
-        new = list(dict.fromkeys(text for text in passages if (query, text) not in self._known))
-        if new:
-            logits = self._reader.score(query, new)
-            self._known.update(((query, text), float(value)) for text, value in zip(new, logits, strict=True))
-        return np.array([self._known[query, text] for text in passages], dtype=np.float32)
 
 
 def sampled(banks: Sequence[LabelledBank], count: int) -> list[LabelledBank]:
@@ -111,17 +86,12 @@ def measure(engine: Perdure, banks: Sequence[LabelledBank], recipe: Recipe) -> d
 def run(path: Path, samples: tuple[int, int], cache: Path) -> Results:
     """All variants and all recipes on one data file."""
     everything = load_banks(path)
-    settings = Settings(database=str(bank_database(everything, Settings(), cache)))
     cache.mkdir(parents=True, exist_ok=True)
-    wired = compose(settings)
-    reranker = wired.recall.reranker
-    assert reranker is not None
-    remembering = replace(wired, recall=replace(wired.recall, reranker=RememberingReranker(reranker)))
-    with Perdure(wired) as engine:
+    with Perdure.open(bank_database(everything, Settings(), cache)) as engine:
         retain_banks(engine, everything, lambda *_: None)
         parts = {"default": DEFAULT, **variants()}
         return {
-            "variants": _figures(Perdure(remembering), path.stem, sampled(everything, samples[0]), parts),
+            "variants": _figures(engine, path.stem, sampled(everything, samples[0]), parts),
             "recipes": _figures(engine, path.stem, sampled(everything, samples[1]), RECIPES),
         }
 

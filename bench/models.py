@@ -20,13 +20,14 @@ from bench.models_data import DEPTH, Bank, Bm25, Quality, Scores, best_first, ju
 from perdure.errors import ModelMissing
 from perdure.models.manifest import ModelSpec, known_models
 from perdure.models.onnx_embedder import DEFAULT_EMBEDDER, OnnxEmbedder
-from perdure.models.onnx_reranker import OnnxReranker
+from perdure.models.reader import OnnxReader, ReaderReranker
 from perdure.models.weights import Places, find_weights
 from perdure.ports.reranker import Reranker
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "models.md"
 OTHERS = (
+    ("reranker", "reader"),
     ("tagger", "spacy"),
     ("tagger", "rules"),
     ("tokens", "cl100k"),
@@ -148,14 +149,13 @@ def _quality_table(
                     judge(banks, _by_late(pools, late)),
                 )
             )
-    for spec in (spec for spec in specs if spec.kind == "reranker"):
-        reranker = OnnxReranker(spec, Places(store=store))
-        rows.append(
-            _row(
-                f"{DEFAULT_EMBEDDER} top {pool}, {spec.name}",
-                judge(banks, _reranked(reranker, banks, pools, pool)),
-            )
+    reranker = ReaderReranker(OnnxReader())
+    rows.append(
+        _row(
+            f"{DEFAULT_EMBEDDER} top {pool}, the reader",
+            judge(banks, _reranked(reranker, banks, pools, pool)),
         )
+    )
     return "\n".join(rows)
 
 

@@ -61,7 +61,7 @@ def probe(kind: str, name: str, store: Path | None) -> dict[str, float]:
 
 def _open(kind: str, name: str, store: Path | None) -> tuple[Any, Callable[[], object]]:
     from perdure.models.onnx_embedder import OnnxEmbedder
-    from perdure.models.onnx_reranker import OnnxReranker
+    from perdure.models.reader import OnnxReader, ReaderReranker
     from perdure.models.run_limiter import ModelRunLimiter
     from perdure.models.spacy_tagger import choose_tagger
     from perdure.models.tokens import token_counter
@@ -73,7 +73,7 @@ def _open(kind: str, name: str, store: Path | None) -> tuple[Any, Callable[[], o
             embedder = OnnxEmbedder(name, places, limiter=limiter)
             return embedder, lambda: embedder.embed_query("first")
         case "reranker":
-            reranker = OnnxReranker(name, places, limiter=limiter)
+            reranker = ReaderReranker(OnnxReader(limiter=limiter))
             return reranker, lambda: reranker.score("first", ["second"])
         case "tagger":
             tagger = choose_tagger(name)
@@ -82,7 +82,7 @@ def _open(kind: str, name: str, store: Path | None) -> tuple[Any, Callable[[], o
             tokens = token_counter(name)
             return tokens, lambda: tokens.count("first")
         case _:
-            every = OnnxEmbedder(), OnnxReranker(), choose_tagger(), token_counter()
+            every = OnnxEmbedder(), ReaderReranker(OnnxReader()), choose_tagger(), token_counter()
             return every, lambda: None
 
 

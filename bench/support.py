@@ -2,7 +2,7 @@
 
     python -m bench.support [--write]
 
-The pairs of `bench/support_pairs.toml` are read by the cross-encoder. Figures are of held-out cases: every case is judged by weights that were
+The pairs of `bench/support_pairs.toml` are scored by the reader. Figures are of held-out cases: every case is judged by weights that were
 fitted on the others (five folds). `--write` fits on all of them and writes `src/perdure/reflect/support.toml`.
 """
 
@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.evidence_fit import fit_logistic
-from perdure.adapters import make_reranker
+from perdure.adapters import make_reader, make_reranker
+from perdure.ports.reranker import Reranker
 from perdure.recall.evidence import probability
 from perdure.reflect.support import BARE, CROSS, FILE, SourceText, passages_of, support_features, unsaid
 from perdure.settings import Settings
@@ -40,10 +41,8 @@ class Pair:
     has_unsaid: bool
 
 
-def read_pairs(settings: Settings, *, of_others: bool = False) -> list[Pair]:
-    """All pairs, read by the cross-encoder; or the supported sentences with the source of another case."""
-    reranker = make_reranker(settings)
-    assert reranker is not None
+def read_pairs(reranker: Reranker, *, of_others: bool = False) -> list[Pair]:
+    """All pairs, scored by the reranker; or the supported sentences with the source of another case."""
     pairs = []
     cases = tomllib.loads(PAIRS.read_text(encoding="utf-8"))["case"]
     for number, case in enumerate(cases):
@@ -91,12 +90,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
     write = parser.parse_args().write
-    settings = Settings()
-    pairs = read_pairs(settings)
-    others = read_pairs(settings, of_others=True)
+    reranker = make_reranker(make_reader(Settings()))
+    assert reranker is not None
+    pairs = read_pairs(reranker)
+    others = read_pairs(reranker, of_others=True)
     lines = [
         "# Written by `python -m bench.support --write` (docs/reflect.md): do not edit.",
-        f'reranker = "{settings.reranker}"',
+        f'reranker = "{reranker.name}"',
     ]
     print(f"{len(pairs)} pairs, {sum(pair.is_supported for pair in pairs)} supported")
     for name, features in NAMES.items():

@@ -6,16 +6,14 @@ import pickle
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import log
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.models.manifest import find_model
+from lab.cross_encoder import CrossEncoder
 from perdure.models.onnx_embedder import OnnxEmbedder
-from perdure.models.onnx_reranker import OnnxReranker
 from perdure.models.run_limiter import ModelRunLimiter
 
 Floats = NDArray[np.float32]
@@ -26,10 +24,7 @@ class Teacher:
 
     def __init__(self, cache: Path, *, threads: int = 1) -> None:
         limiter = ModelRunLimiter(threads)
-        # Without languages it reads any question as it is, instead of refusing one that is not English.
-        self._reranker = OnnxReranker(
-            replace(find_model("ms-marco-minilm-l-12-v2"), languages=()), limiter=limiter
-        )
+        self._reranker = CrossEncoder(limiter)
         self._embedder = OnnxEmbedder("e5-small-v2", limiter=limiter)
         self._path = cache / "teacher.pickle"
         self._logits: dict[tuple[str, str], float] = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from perdure import EmbeddingModel, InvalidInput, Perdure, Settings, Unavailable
-from perdure.adapters import make_embedder, make_reranker
+from perdure.adapters import make_embedder, make_reader
 from perdure.compose import OwnComponents, compose
 from perdure.databases import open_store
 from perdure.models.hashing import HashingEmbedder
@@ -31,7 +31,7 @@ def test_models_are_chosen_by_name(tmp_path: Path) -> None:
     assert make_embedder(Settings(embedder="none")) is None
     assert isinstance(make_embedder(Settings(embedder="hashing")), HashingEmbedder)
     assert isinstance(make_embedder(Settings()), OnnxEmbedder)
-    assert make_reranker(Settings(reranker="none")) is None
+    assert make_reader(Settings(reranker="none")) is None
 
 
 def test_objects_that_are_passed_in_are_used_as_they_are() -> None:

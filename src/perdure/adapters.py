@@ -58,36 +58,23 @@ def make_embedder(settings: Settings) -> Embedder | None:
     return kind(spec, places, limiter=shared_run_limiter(settings.threads))
 
 
-def make_reranker(settings: Settings) -> Reranker | None:
-    """Return the reranker that the setting names, or None for `none`."""
-    if settings.reranker == "none":
-        return None
-    if settings.reranker == "http":
-        from perdure.models.providers import CohereReranker, TeiReranker
-
-        protocol = TeiReranker if settings.rerank_protocol == "tei" else CohereReranker
-        return protocol(
-            settings.rerank_url,
-            settings.rerank_model,
-            key=settings.rerank_key.get_secret_value(),
-            timeout=settings.provider_timeout,
-        )
-    from perdure.models.onnx_reranker import OnnxReranker
-    from perdure.models.run_limiter import shared_run_limiter
-    from perdure.models.weights import Places
-
-    places = Places(store=settings.models_folder, allow_download=settings.allow_download)
-    return OnnxReranker(settings.reranker, places, limiter=shared_run_limiter(settings.threads))
-
-
 def make_reader(settings: Settings) -> Reader | None:
-    """Return the trained reader, which loads when it is first used; none where nothing reranks."""
+    """Return the trained reader, or None if the setting `reranker` is `none`."""
     if settings.reranker == "none":
         return None
     from perdure.models.reader import OnnxReader
     from perdure.models.run_limiter import shared_run_limiter
 
     return OnnxReader(limiter=shared_run_limiter(settings.threads))
+
+
+def make_reranker(reader: Reader | None) -> Reranker | None:
+    """Return the reader as a reranker of passages without their place."""
+    if reader is None:
+        return None
+    from perdure.models.reader import ReaderReranker
+
+    return ReaderReranker(reader)
 
 
 def make_tagger(settings: Settings) -> Tagger:

@@ -300,7 +300,7 @@ class AsyncPerdure:
     async def recipe(
         self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True
     ) -> Recipe:
-        """Return a recipe, by default the configured one, without some of its channels or its cross-encoder."""
+        """Return a recipe, by default the configured one, without some of its channels or the models that read the candidates."""
         return await self._run(partial(self.engine.recipe, name, without=without, rerank=rerank))
 
     async def count_tokens(self, text: str) -> int:

@@ -364,10 +364,6 @@ class SettingArguments(TypedDict, total=False):
     embedding_dimensions: int
     embedding_protocol: Literal["openai", "ollama"]
     embedding_key: str
-    rerank_url: str
-    rerank_model: str
-    rerank_protocol: Literal["cohere", "tei"]
-    rerank_key: str
     llm_retain: str
     """Another one for retain, or `none`; empty: `llm`"""
     llm_consolidation: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from dataclasses import dataclass, replace
+from typing import ParamSpec, TypeVar
 
 from perdure.adapters import (
     make_caller,
@@ -43,9 +43,6 @@ from perdure.reflect.opinions.judging import ReaderJudge
 from perdure.retain.components import RetainComponents
 from perdure.retain.reader_effects import ReaderEffects
 from perdure.settings import Settings
-
-if TYPE_CHECKING:
-    pass
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -107,15 +104,16 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
     late = embedder if settings.late and isinstance(embedder, LateInteraction) else None
     tracker = RecallTracker(store)
     executor = ChannelThreads(settings.shown_database)
-    reranker = own.reranker or make_reranker(settings)
+    reader = own.reader or make_reader(settings)
     tokens = own.tokens or make_tokens(settings)
     telemetry = own.telemetry or make_telemetry(settings)
     llm = make_caller(settings, own.llm, store=store, clock=clock, tokens=tokens, telemetry=telemetry)
     recipes = named_recipes(
         Decay(days=settings.decay_days, floor=settings.decay_floor, emotion=settings.decay_emotion)
     )
+    if own.reranker is not None:
+        recipes["default"] = replace(recipes["default"], cross_pool=recipes["default"].read)
     extractor = own.extractor or make_extractor(settings, llm)
-    reader = own.reader or (make_reader(settings) if own.reranker is None else None)
     retain = RetainComponents(
         judge=ReaderEffects(reader) if reader is not None else None,
         store=store,
@@ -133,7 +131,7 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         executor=executor,
         embedder=embedder,
         late=late,
-        reranker=reranker,
+        reranker=own.reranker or make_reranker(reader),
         reader=reader,
         notes=own.notes or open_notes(settings),
         tracker=tracker,

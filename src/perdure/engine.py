@@ -287,7 +287,7 @@ class Perdure:
     def recipe(
         self, name: str | Recipe | None = None, *, without: Sequence[str] = (), rerank: bool = True
     ) -> Recipe:
-        """Return a recipe, by default the configured one, without some of its channels or its cross-encoder."""
+        """Return a recipe, by default the configured one, without some of its channels or the models that read the candidates."""
         return trim_recipe(self._recipe(name), without, rerank)
 
     @verb(READ, bank=BankIn.NOWHERE)

@@ -68,7 +68,9 @@ class Settings(BaseSettings):
 
     # Models
     embedder: str = Field("e5-small-v2", description="Manifest name, `http`, `hashing` or `none`")
-    reranker: str = Field("ms-marco-minilm-l-12-v2", description="Manifest name, `http` or `none`")
+    reranker: Literal["reader", "none"] = Field(
+        "reader", description="The model that reads the best candidates"
+    )
     late: bool = Field(True, description="Keep token vectors for late interaction")
     tagger: Literal["auto", "spacy", "rules"] = "auto"
     extractor: Literal["local", "verbatim", "llm", "refine"] = "local"
@@ -81,10 +83,6 @@ class Settings(BaseSettings):
     embedding_dimensions: int = Field(0, ge=0)
     embedding_protocol: Literal["openai", "ollama"] = "openai"
     embedding_key: SecretStr = SecretStr("")
-    rerank_url: str = ""
-    rerank_model: str = ""
-    rerank_protocol: Literal["cohere", "tei"] = "cohere"
-    rerank_key: SecretStr = SecretStr("")
     llm: str = Field("none", description="Language model, `provider:model`; `none`")
     llm_retain: str = Field("", description="Another one for retain, or `none`; empty: `llm`")
     llm_consolidation: str = Field("", description="Another one for consolidation, or `none`; empty: `llm`")

@@ -10,8 +10,8 @@ import pytest
 from perdure.errors import ModelMissing
 from perdure.models.hashing import HashingEmbedder
 from perdure.models.onnx_embedder import OnnxEmbedder
-from perdure.models.onnx_reranker import OnnxReranker
-from perdure.models.providers import CohereReranker, OllamaEmbedder, OpenAIEmbedder, TeiReranker
+from perdure.models.providers import OllamaEmbedder, OpenAIEmbedder
+from perdure.models.reader import OnnxReader, ReaderReranker
 from perdure.models.spacy_tagger import choose_tagger
 from perdure.models.tokens import token_counter
 from perdure.models.use_embedder import UseEmbedder
@@ -67,15 +67,9 @@ def joint(request: pytest.FixtureRequest) -> HashingEmbedder | OnnxEmbedder:
     return HashingEmbedder() if request.param == "hashing" else OnnxEmbedder()
 
 
-@pytest.fixture(params=["ms-marco", "cohere", "tei"])
-def reranker(request: pytest.FixtureRequest, provider: Provider) -> Reranker:
-    match request.param:
-        case "ms-marco":
-            return OnnxReranker()
-        case "cohere":
-            return CohereReranker(f"{provider.url}/v2", "r")
-        case _:
-            return TeiReranker(provider.url)
+@pytest.fixture
+def reranker() -> Reranker:
+    return ReaderReranker(OnnxReader())
 
 
 @pytest.fixture(params=["rules", "spacy"])

@@ -63,16 +63,6 @@ def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
             }
         case "/api/embed":
             return 200, {"model": body["model"], "embeddings": [vector(text) for text in body["input"]]}
-        case "/v2/rerank":
-            overlaps = [len(words(body["query"]) & words(text)) for text in body["documents"]]
-            results = [
-                {"index": at, "relevance_score": count / (count + 1)} for at, count in enumerate(overlaps)
-            ]
-            return 200, {"id": "x", "results": sorted(results, key=lambda item: -item["relevance_score"])}
-        case "/rerank":
-            scores = [len(words(body["query"]) & words(text)) - 3.0 for text in body["texts"]]
-            results = [{"index": at, "score": score} for at, score in enumerate(scores)]
-            return 200, sorted(results, key=lambda item: -item["score"])
         case _:
             return 404, {"error": "no such path"}
 

@@ -14,7 +14,7 @@ from perdure.errors import ModelTampered
 from perdure.models import onnx_runtime
 from perdure.models.manifest import find_model
 from perdure.models.onnx_embedder import OnnxEmbedder
-from perdure.models.onnx_reranker import OnnxReranker
+from perdure.models.reader import OnnxReader, ReaderReranker
 from perdure.models.spacy_tagger import choose_tagger
 from perdure.models.tokens import token_counter
 from perdure.models.weights import Places, find_weights
@@ -35,11 +35,6 @@ def embedder() -> OnnxEmbedder:
     return OnnxEmbedder()
 
 
-@pytest.fixture(scope="module")
-def reranker() -> OnnxReranker:
-    return OnnxReranker()
-
-
 def copy_model(folder: Path, name: str = "e5-small-v2") -> Path:
     folder.mkdir(parents=True)
     for file, path in find_weights(find_model(name)).files.items():
@@ -53,17 +48,10 @@ def test_vectors_do_not_drift_with_the_batch(embedder: OnnxEmbedder) -> None:
     assert np.abs(together - np.concatenate([alone] * 3)).max() <= BATCH_TOLERANCE
 
 
-def test_scores_do_not_drift_with_the_batch(reranker: OnnxReranker) -> None:
-    query = "Who fixes instruments?"
-    alone = [float(reranker.score(query, [text])[0]) for text in TEXTS]
-    assert reranker.score(query, TEXTS) == pytest.approx(alone, abs=BATCH_TOLERANCE)
-
-
-def test_meaning_is_nearer_than_other_meaning(embedder: OnnxEmbedder, reranker: OnnxReranker) -> None:
+def test_meaning_is_nearer_than_other_meaning(embedder: OnnxEmbedder) -> None:
     question = "Who fixes string instruments?"
     assert int((embedder.embed_passages(TEXTS) @ embedder.embed_query(question)).argmax()) == 1
     assert int(embedder.score(question, embedder.encode_passages(TEXTS)).argmax()) == 1
-    assert int(reranker.score(question, TEXTS).argmax()) == 1
 
 
 def test_only_the_beginning_of_a_text_beyond_the_window_counts(embedder: OnnxEmbedder) -> None:
@@ -120,7 +108,7 @@ def test_everything_works_with_the_network_closed(monkeypatch: pytest.MonkeyPatc
     vectors, packed = embedder.embed_and_encode(TEXTS)
     assert vectors.shape == (4, 384)
     assert embedder.score("violins", packed).shape == (4,)
-    assert OnnxReranker().score("violins", TEXTS).shape == (4,)
+    assert ReaderReranker(OnnxReader()).score("violins", TEXTS).shape == (4,)
     assert OnnxEmbedder("answerai-colbert-small-v1").encode_passages(TEXTS[:1])
     for name in ("spacy", "rules"):
         assert choose_tagger(name).tag(TEXTS)[0]

@@ -10,7 +10,6 @@ from perdure.adapters import make_embedder
 from perdure.engine import Perdure
 from perdure.errors import ModelMissing
 from perdure.models.manifest import find_model
-from perdure.models.onnx_reranker import OnnxReranker
 from perdure.models.sentencepiece import unigram_tokenizer
 from perdure.models.use_embedder import UseEmbedder
 from perdure.models.weights import find_weights
@@ -79,18 +78,5 @@ def test_a_japanese_question_in_other_words_finds_its_fact_and_is_called_no_bett
         nothing = engine.recall("b", "火星の大統領は誰ですか？")
     assert "化学" in answer.recollections[0].text
     assert nothing.evidence.value != "strong"
-    assert [part.part for part in nothing.degraded] == ["reranker"]
-    assert "not the script" in nothing.degraded[0].reason
-
-
-def test_in_another_language_of_its_script_it_tells_an_answer_from_the_rest_and_nothing_more() -> None:
-    answer, *others = OnnxReranker().score(
-        "Wogegen ist Leo allergisch?",
-        [
-            "Leo ist gegen Erdnüsse allergisch.",
-            "Die Tomaten sind endlich reif.",
-            "Ich habe am Mai Geburtstag.",
-        ],
-    )
-    assert answer > 5.0
-    assert others == [-4.0, -4.0]
+    assert [part.part for part in nothing.degraded] == ["reader"]
+    assert "does not read the script" in nothing.degraded[0].reason

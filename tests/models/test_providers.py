@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from perdure.errors import InvalidInput, ProviderError
-from perdure.models.providers import CohereReranker, HttpClient, OllamaEmbedder, OpenAIEmbedder, TeiReranker
+from perdure.models.providers import HttpClient, OllamaEmbedder, OpenAIEmbedder
 from tests.models.provider_server import DIMENSIONS, Provider, Reply, running
 
 KEY = "sk-very-secret"
@@ -48,25 +48,6 @@ def test_ollama_speaks_its_own_protocol(provider: Provider) -> None:
     assert {path for path, _, _ in provider.requests} == {"/api/embed"}
 
 
-@pytest.mark.parametrize("kind", [CohereReranker, TeiReranker])
-def test_rerankers_give_logits_in_the_order_of_the_passages(
-    provider: Provider, kind: type[CohereReranker] | type[TeiReranker]
-) -> None:
-    url = f"{provider.url}/v2" if kind is CohereReranker else provider.url
-    reranker = kind(url, "r", key=KEY, batch=2)
-    passages = ["rain", "Ann works in Porto", "Ann rests"]
-    logits = reranker.score("Where does Ann work in Porto?", passages)
-    assert logits.shape == (3,)
-    assert logits[1] > logits[2] > logits[0]
-    assert [len(body.get("documents") or body.get("texts")) for _, _, body in provider.requests] == [2, 1]
-    assert reranker.score("x", []).shape == (0,)
-
-
-def test_cohere_probabilities_become_logits(provider: Provider) -> None:
-    logits = CohereReranker(f"{provider.url}/v2", "r").score("a b c", ["a", "a b c", "z"])
-    assert 1 / (1 + np.exp(-logits)) == pytest.approx([0.5, 0.75, 1e-6], abs=1e-6)
-
-
 def test_429_waits_as_long_as_the_provider_asks(provider: Provider) -> None:
     provider.replies = [Reply(429, b'{"error": "slow down"}', {"retry-after": "7"}), Reply(500), Reply(503)]
     waits: list[float] = []
@@ -103,7 +84,7 @@ def test_no_provider_at_all() -> None:
     with running() as gone:
         url = gone.url
     with pytest.raises(ProviderError, match=r"no connection .* is the provider running\?"):
-        TeiReranker(url, retries=0).score("x", ["y"])
+        OllamaEmbedder(url, "m", retries=0).embed_query("x")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +113,7 @@ def test_the_key_is_in_no_message_log_or_repr(provider: Provider, caplog: pytest
     embedder = openai(provider)
     with pytest.raises(ProviderError) as caught:
         embedder.embed_query("x")
-    shown = f"{caught.value} {embedder!r} {CohereReranker(provider.url, 'r', key=KEY)!r} {caplog.text}"
+    shown = f"{caught.value} {embedder!r} {caplog.text}"
     assert "[key]" in shown
     assert KEY not in shown
 

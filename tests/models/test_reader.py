@@ -104,6 +104,16 @@ def test_a_question_and_a_greeting_are_not_read_as_facts(reader: OnnxReader) -> 
     assert greeting.meaning == "none"
 
 
+@pytest.mark.parametrize(
+    "question", ["アンナはどこで働いていますか", "안나는 어디에서 일하나요", "Где работает Анна?"]
+)
+def test_a_question_in_a_script_that_the_model_cannot_read_is_refused(
+    reader: OnnxReader, question: str
+) -> None:
+    with pytest.raises(ModelError, match="does not read the script"):
+        reader.answers(question, "", CHAT)
+
+
 def test_missing_weights_are_a_missing_model(tmp_path: Path) -> None:
     with pytest.raises(ModelMissing, match="reader"):
         OnnxReader(tmp_path).answers("who?", "", CHAT)

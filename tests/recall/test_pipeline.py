@@ -133,13 +133,11 @@ def test_the_same_question_gives_the_same_answer(components: RecallComponents) -
     assert [(r.fact.id, r.score) for r in one] == [(r.fact.id, r.score) for r in other]
 
 
-def test_the_cross_encoder_reads_no_text_twice(components: RecallComponents) -> None:
-    result = ask(components, "What is Bob's cat called?", explain=True)
+def test_the_reranker_reads_no_text_twice(components: RecallComponents) -> None:
+    ask(components, "What is Bob's cat called?", recipe=find_recipe("tempr"))
     reranker = components.reranker
     assert isinstance(reranker, WordReranker)
     assert len(reranker.read) == len(set(reranker.read)) > 1
-    views = [len(r.candidate.logits) for r in result if r.candidate is not None]
-    assert sorted(views) == [1, 2, 2, 2, 2]
 
 
 def test_a_dead_channel_costs_its_hits_and_is_named(components: RecallComponents) -> None:

@@ -21,7 +21,7 @@ from tests.support.rest_server import QUICK, running
 BANKS = "/v1/default/banks/ann"
 OTHER = "/v1/default/banks/bob"
 QUESTION = "Where does Ann keep bees?"
-WHOLE = ("reranker: no reranker is configured",)
+WHOLE = ("reader: no reader is configured",)
 """What an answer leaves out with these models, and nothing else."""
 
 

@@ -58,7 +58,7 @@ class Query:
 
     text: str
     content: str
-    """The text without question words: what is searched for and what rerankers read."""
+    """The text without question words: what is searched for."""
     asked_at: datetime
     asker: str | None = None
     """Whom "I" and "my" in the question mean; None if not known."""
@@ -109,10 +109,10 @@ class Candidate:
     """Whether its speaker is named in the question."""
     by_role: bool = False
     """Whether the user said it, in a question about "my", or the agent, in one about what "you said"."""
-    logits: tuple[float, ...] = ()
-    """The cross-encoder's raw scores, one per view of the passage; empty when it did not read it."""
+    logit: float | None = None
+    """The reranker's raw score; None when it did not read it."""
     rerank: float | None = None
-    """The highest of the logits, through the sigmoid."""
+    """The logit, or the reader's relevance, through the sigmoid."""
     answers: float | None = None
     """The reader's probability that it answers the question; None when it did not read it."""
     span: str = ""
@@ -142,7 +142,7 @@ class FactSignals:
     """Signals of one candidate. None: that model or channel did not score it."""
 
     logit: float | None = None
-    """The highest logit of the cross-encoder."""
+    """The reranker's raw score."""
     late: float | None = None
     cosine: float | None = None
     nearby: float | None = None

@@ -1,14 +1,12 @@
 """Models of a provider over HTTP.
 
-Embeddings use the protocol of OpenAI, which many servers speak, or Ollama's; reranking that of Cohere, which many servers speak,
-or of text-embeddings-inference.
+Embeddings use the protocol of OpenAI, which many servers speak, or Ollama's.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import math
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -33,8 +31,6 @@ _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 30.0
 _EXCERPT = 200
-_CERTAIN = 1e-6
-"""Probabilities are kept this far from 0 and 1, where the logit is infinite."""
 
 
 class HttpClient:
@@ -263,90 +259,3 @@ class OllamaEmbedder(HttpEmbedder):
         if not isinstance(vectors, list):
             raise ProviderError(f"{self._http.url}/api/embed: the answer lacks a list of embeddings")
         return vectors
-
-
-class HttpReranker(ABC):
-    """Common parts of the reranking protocols: batches, order, and a check of the answer."""
-
-    def __init__(
-        self,
-        url: str,
-        model: str = "",
-        *,
-        key: str = "",
-        batch: int = 32,
-        timeout: float = 30.0,
-        retries: int = 3,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        if batch < 1:
-            raise InvalidInput("rerank batch", "at least 1", batch)
-        self._http = HttpClient(url, key, timeout=timeout, retries=retries, sleep=sleep)
-        self._model = model
-        self._batch = batch
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._model!r}, {self._http!r})"
-
-    @property
-    def name(self) -> str:
-        return self._model or self._http.url
-
-    def score(self, query: str, passages: Sequence[str]) -> Vector:
-        """Return logits, one per passage, in order."""
-        question, *texts = _sendable([query, *passages])
-        logits = [
-            logit
-            for at in range(0, len(texts), self._batch)
-            for logit in self._batch_logits(question, texts[at : at + self._batch])
-        ]
-        return np.array(logits, np.float32)
-
-    def close(self) -> None:
-        self._http.close()
-
-    @abstractmethod
-    def _request(self, query: str, texts: list[str]) -> Any:
-        """Return the provider's list of results."""
-
-    @abstractmethod
-    def _logit(self, result: Any) -> float:
-        """Return the logit of one result."""
-
-    def _batch_logits(self, query: str, texts: list[str]) -> list[float]:
-        try:
-            by_index = {int(result["index"]): self._logit(result) for result in self._request(query, texts)}
-            logits = [by_index[number] for number in range(len(texts))]
-        except (KeyError, TypeError, ValueError) as error:
-            raise ProviderError(
-                f"{self._http.url}/rerank: the answer lacks an index and a score for each of {len(texts)} texts"
-            ) from error
-        if not all(math.isfinite(logit) for logit in logits):
-            raise ProviderError(f"{self._http.url}/rerank: a score is not finite")
-        return logits
-
-
-class CohereReranker(HttpReranker):
-    """POST {url}/rerank with `documents`, as Cohere, Jina, vLLM and LiteLLM answer it.
-
-    Relevance scores are probabilities; they are converted back into logits.
-    """
-
-    def _request(self, query: str, texts: list[str]) -> Any:
-        body = {"model": self._model, "query": query, "documents": texts, "top_n": len(texts)}
-        return self._http.post("/rerank", body)["results"]
-
-    def _logit(self, result: Any) -> float:
-        score = min(max(float(result["relevance_score"]), _CERTAIN), 1.0 - _CERTAIN)
-        return math.log(score / (1.0 - score))
-
-
-class TeiReranker(HttpReranker):
-    """POST {url}/rerank with `texts` and raw scores, as text-embeddings-inference answers it."""
-
-    def _request(self, query: str, texts: list[str]) -> Any:
-        body = {"query": query, "texts": texts, "raw_scores": True, "truncate": True}
-        return self._http.post("/rerank", body)
-
-    def _logit(self, result: Any) -> float:
-        return float(result["score"])

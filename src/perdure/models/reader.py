@@ -17,6 +17,7 @@ from perdure.models.manifest import ModelSpec
 from perdure.models.reader_input import InputLayout, Limits, ReaderInput
 from perdure.models.run_limiter import ModelRunLimiter, shared_run_limiter
 from perdure.models.weights import Places, Weights, find_weights
+from perdure.ports.embedder import Vector
 from perdure.ports.reader import (
     ABOUTS,
     EFFECTS,
@@ -27,6 +28,7 @@ from perdure.ports.reader import (
     MeaningReading,
     Name,
     PlacedStatement,
+    Reader,
 )
 
 if TYPE_CHECKING:
@@ -81,9 +83,15 @@ class OnnxReader:
     def answers(
         self, question: str, asker: str, statements: Sequence[PlacedStatement]
     ) -> Sequence[AnswerReading]:
-        """Return one reading per statement; a long statement counts as its best window of 128 tokens."""
+        """Return one reading per statement; a long statement counts as its best window of 128 tokens.
+
+        A question in a script that the model cannot read raises `ModelError`: every statement of that script would
+        answer it.
+        """
         if not statements:
             return []
+        if not self._model.layout.can_read(question):
+            raise ModelError(f"{self.name} does not read the script of this question")
         windows = [
             (row, window)
             for row, each in enumerate(self._model.layout.question(question, asker, statements))
@@ -151,17 +159,42 @@ class OnnxReader:
         return card
 
     @cached_property
-    def _model(self) -> _Model:
-        card = self._card
-        spec = ModelSpec(
+    def spec(self) -> ModelSpec:
+        """The model as a manifest describes it."""
+        return ModelSpec(
             name=self.name, kind="reranker", family="reader", max_tokens=512, model_file=_GRAPH,
-            tokenizer_file=_TOKENIZER, licence=card["licence"], sha256=card["sha256"],
+            tokenizer_file=_TOKENIZER, licence=self._card["licence"], sha256=self._card["sha256"],
         )  # fmt: skip
+
+    @cached_property
+    def weights(self) -> Weights:
+        """The files of the model."""
+        return find_weights(self.spec, Places(folder=self._folder))
+
+    @cached_property
+    def _model(self) -> _Model:
         calibrations = {
             head: _Calibration(values["scale"], np.array(values["bias"]))
-            for head, values in card["calibration"].items()
+            for head, values in self._card["calibration"].items()
         }
-        return _Model(find_weights(spec, Places(folder=self._folder)), calibrations, self._limits)
+        return _Model(self.weights, calibrations, self._limits)
+
+
+class ReaderReranker:
+    """The reader as a plain reranker: passages without their place, scored by its logit of relevance."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    @property
+    def name(self) -> str:
+        """Name and version of the model."""
+        return self._reader.name
+
+    def score(self, query: str, passages: Sequence[str]) -> Vector:
+        """Return one logit per passage, in order."""
+        readings = self._reader.answers(query, "", [PlacedStatement(passage) for passage in passages])
+        return np.array([reading.relevance for reading in readings], np.float32)
 
 
 class _Model:

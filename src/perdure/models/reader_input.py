@@ -22,6 +22,9 @@ _HEADER_TOKENS = 20
 _CHARACTERS_PER_TOKEN = 8
 _WINDOW_OVERLAP = 32
 _MAX_WINDOWS = 12
+_UNKNOWN = "[UNK]"
+_MOST_UNREADABLE = 0.5
+"""Questions in German or Spanish have at most .05, in Japanese or Chinese at least .88."""
 
 
 class ReaderInput(NamedTuple):
@@ -72,6 +75,19 @@ class InputLayout:
         left = [self._cls, *self._ids(asked, self.limits.question), self._sep]
         for statement in statements:
             yield [self._joined(left, statement, window) for window in self._windows(statement.text)]
+
+    def can_read(self, text: str) -> bool:
+        """Return whether the vocabulary has the script of a text; of others it sees unknown or single characters only."""
+        encoding = self._tokenizer.encode(
+            cut_characters(text, self.limits.question), add_special_tokens=False
+        )
+        letters = unreadable = 0
+        for token, (start, end) in zip(encoding.tokens, encoding.offsets, strict=True):
+            own = [letter for letter in text[start:end] if letter.isalnum()]
+            letters += len(own)
+            if token == _UNKNOWN or len(own) == 1:
+                unreadable += sum(not letter.isascii() for letter in own)
+        return unreadable <= _MOST_UNREADABLE * letters
 
     def statement(self, statement: PlacedStatement) -> ReaderInput:
         """Return a statement in its place."""

@@ -1,4 +1,4 @@
-"""Blending: the cross-encoder's logit and the cheaper signals become one strength, and a relevance from 0 to 1.
+"""Blending: the reranker's logit and the cheaper signals become one strength, and a relevance from 0 to 1.
 
 Scores are added, not ranks: ranks throw the margin away (docs/decisions/context-view.md).
 """
@@ -30,15 +30,14 @@ Otherwise a hair's breadth between the only two facts of a bank would be worth t
 def blend_relevance(pool: Sequence[Candidate], blend: Blend, extras: Sequence[float]) -> list[Candidate]:
     """Write each candidate's relevance; return the pool best first.
 
-    The strength is the best logit plus what the cheap signals add (`extras`); what the cross-encoder did not read counts
+    The strength is the logit plus what the cheap signals add (`extras`); what the reranker did not read counts
     as the weakest that it read. When it read none and nothing is blended, relevance is made from the order.
     """
-    logits = [max(c.logits) for c in pool if c.logits]
+    logits = [c.logit for c in pool if c.logit is not None]
     if blend.adds:
         weakest = min(logits, default=0.0)
         for candidate, extra in zip(pool, extras, strict=True):
-            best = max(candidate.logits) if candidate.logits else weakest
-            candidate.set_strength(blend.logit * best + extra)
+            candidate.set_strength((weakest if candidate.logit is None else candidate.logit) + extra)
         return sorted(pool, key=lambda c: (-c.relevance, -(c.strength or 0.0), c.fact_id))
     if logits:
         return _by_logit(pool)
@@ -49,10 +48,10 @@ def blend_relevance(pool: Sequence[Candidate], blend: Blend, extras: Sequence[fl
 
 def _by_logit(pool: Sequence[Candidate]) -> list[Candidate]:
     """What was read by its logit, the rest below it in the order of the pool."""
-    read = [c for c in pool if c.logits]
-    unread = [c for c in pool if not c.logits]
+    read = [c for c in pool if c.logit is not None]
+    unread = [c for c in pool if c.logit is None]
     for candidate in read:
-        candidate.set_strength(max(candidate.logits))
+        candidate.set_strength(candidate.logit or 0.0)
     weakest = min(c.relevance for c in read)
     for position, candidate in enumerate(unread, start=1):
         candidate.relevance = weakest * relevance_by_rank(position, len(unread) + 2)
@@ -67,7 +66,7 @@ def relevance_by_rank(position: int, count: int) -> float:
 
 
 def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
-    """What the signals other than the cross-encoder add to each candidate's logit.
+    """What the signals other than the reranker's add to each candidate's logit.
 
     Signals that come from the pool take away what a candidate lacks to its best one; names only add.
     """

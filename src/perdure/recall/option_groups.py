@@ -58,5 +58,5 @@ class MinScores(Options):
 
     semantic: float | None = option(None, "Lowest cosine of the semantic channel.", on=PROGRAMS)
     keyword: float | None = option(None, "Lowest score of the keyword channel.", on=PROGRAMS)
-    reranker: float | None = option(None, "Lowest score of the cross-encoder.", on=PROGRAMS)
+    reranker: float | None = option(None, "Lowest score of the reader or reranker.", on=PROGRAMS)
     final: float | None = option(None, "Lowest final score.", on=PROGRAMS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from perdure.domain.fact import Fact
-from perdure.domain.recall import Candidate, Query
+from perdure.domain.recall import Candidate, Query, sigmoid
 from perdure.errors import ModelError, public_message
 from perdure.ports.reader import PlacedStatement
 from perdure.ports.store import Passage
@@ -21,22 +21,25 @@ def read_answers(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> lis
 
     What was not read counts as the weakest that was.
     """
-    recipe, reader = run.request.recipe, run.components.reader
+    request, recipe, reader = run.request, run.request.recipe, run.components.reader
     head = list(pool[: recipe.read])
-    if reader is None or not head:
+    if not head:
+        return list(pool)
+    if reader is None:
+        run.trace.failed("reader", "no reader is configured")
         return list(pool)
     run.read_facts(head)
     head = [candidate for candidate in head if candidate.fact is not None]
     passages = run.reading.passages([candidate.fact_id for candidate in head])
     statements = [_place(c.fact, passages.get(c.fact_id)) for c in head if c.fact is not None]
     try:
-        readings = reader.answers(query.content, query.asker or "", statements)
+        readings = reader.answers(query.text, request.asker or query.asker or "", statements)
     except ModelError as error:
         run.trace.failed("reader", public_message(error))
         return list(pool)
     gains = []
     for candidate, statement, reading in zip(head, statements, readings, strict=True):
-        candidate.answers = reading.answers
+        candidate.answers, candidate.rerank = reading.answers, sigmoid(reading.relevance)
         candidate.span = statement.text[slice(*reading.span)]
         answering = min(max(odds(reading.answers), -MOST_ODDS), MOST_ODDS)
         gains.append(recipe.blend.answers * answering)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 from perdure.errors import InvalidInput
 from perdure.recall.fuse import Fusion, fuse_by_reciprocal_rank
@@ -26,28 +25,10 @@ class ChannelSpec:
         return self.limit if self.limit is not None else max(1, round(budget * self.share))
 
 
-class View(StrEnum):
-    """What the cross-encoder reads of a candidate."""
-
-    OWN = "own"
-    FULL = "full"
-    """The fact's turn after the turn before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ViewSpec:
-    """A view in a recipe, and of how many of the candidates that are read; None: of all."""
-
-    view: View
-    first: int | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blend:
-    """What is added to the cross-encoder's logit: weight x signal, each signal brought to 0..1 over the pool."""
+    """What is added to the reranker's logit: weight x signal, each signal brought to 0..1 over the pool."""
 
-    logit: float = 1.0
-    """Weight of the cross-encoder's logit itself."""
     late: float = 0.0
     fused: float = 0.0
     channels: Mapping[str, float] = field(default_factory=dict)
@@ -84,11 +65,9 @@ class Recipe:
     late: bool = False
     """Order the pool by late interaction first."""
     cross_pool: int = 300
-    """Candidates that the cross-encoder reads; 0 leaves it out."""
+    """Candidates that the reranker scores; 0 leaves it out."""
     read: int = 0
     """Candidates that the reader reads, for what answers and what is current; 0 leaves it out."""
-    views: tuple[ViewSpec, ...] = (ViewSpec(View.OWN),)
-    """The best of a candidate's views counts."""
     blend: Blend = field(default_factory=Blend)
     scoring: Scoring = field(default_factory=BoostScoring)
     diversity: float | None = None
@@ -115,8 +94,8 @@ def channel_specs(*names: str) -> tuple[ChannelSpec, ...]:
 
 
 def trim_recipe(recipe: Recipe, without: Collection[str], rerank: bool = True) -> Recipe:
-    """The recipe without the named channels; without `rerank` no cross-encoder reads the candidates."""
+    """The recipe without the named channels; without `rerank` no model reads the candidates."""
     kept = tuple(spec for spec in recipe.channels if spec.name not in without)
     if not kept:
         raise InvalidInput("recipe", "at least one channel that is not switched off", recipe.name)
-    return replace(recipe, channels=kept, cross_pool=recipe.cross_pool if rerank else 0)
+    return replace(recipe, channels=kept) if rerank else replace(recipe, channels=kept, cross_pool=0, read=0)

@@ -1,4 +1,4 @@
-"""Reranking: late interaction orders the pool, the cross-encoder reads the best of it, linked candidates lend strength."""
+"""Reranking: the channels' scores order the pool, a reranker scores the best of it, linked candidates lend strength."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from perdure.recall.blend import blend_relevance, cheap_strengths
 from perdure.recall.components import RecallRun
 from perdure.recall.coverage import rerank_for_coverage
 from perdure.recall.linked import Titles, add_linked_strength, read_titles, title_matches
-from perdure.recall.recipe import View, ViewSpec
 from perdure.text.perspective import asked_roles
 from perdure.text.terms import plain_words
 
@@ -32,7 +31,7 @@ def rerank(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> list[Cand
         _score_late(run, query, pool, passages)
     extras = cheap_strengths(pool, blend)
     with run.trace.stage("rerank.cross"):
-        _score_cross(run, query, reading_order(pool, extras), passages)
+        _score_pairs(run, query, reading_order(pool, extras), passages)
     blended = blend_relevance(pool, blend, extras)
     if titles is None or not blend.links:
         return blended
@@ -100,54 +99,29 @@ def _turn_of(candidate: Candidate, passages: Passages) -> str:
     return candidate.fact_id if passage is None else passage.in_context
 
 
-def _score_cross(run: RecallRun, query: Query, pool: Sequence[Candidate], passages: Passages) -> None:
-    """Write the cross-encoder's logits of the first candidates, in the views of the recipe."""
+def _score_pairs(run: RecallRun, query: Query, pool: Sequence[Candidate], passages: Passages) -> None:
+    """Write the reranker's logits of the first candidates."""
     recipe, reranker = run.request.recipe, run.components.reranker
     if recipe.cross_pool <= 0 or not pool:
         return
     if reranker is None:
         run.trace.failed("reranker", "no reranker is configured")
         return
-    readable = [candidate for candidate in pool if candidate.fact_id in passages]
-    head = first_turns(readable, passages, recipe.cross_pool)
-    views = [_views(passages[c.fact_id], place, recipe.views) for place, c in enumerate(head)]
-    # Facts of one turn share its text, and a fact that nothing was said before is the same in both views.
-    texts = list(dict.fromkeys(text for seen in views for text in seen))
+    head = [candidate for candidate in pool if candidate.fact_id in passages][: recipe.cross_pool]
+    texts = list(dict.fromkeys(passages[candidate.fact_id].own for candidate in head))
     try:
-        logits = dict(zip(texts, map(float, reranker.score(query.content, texts)), strict=True))
+        logits = dict(zip(texts, map(float, reranker.score(query.text, texts)), strict=True))
     except ModelError as error:
         run.trace.failed("reranker", public_message(error))
         return
-    for candidate, seen in zip(head, views, strict=True):
-        if seen:
-            candidate.logits = tuple(logits[text] for text in seen)
-            candidate.rerank = sigmoid(max(candidate.logits))
+    for candidate in head:
+        candidate.logit = logits[passages[candidate.fact_id].own]
+        candidate.rerank = sigmoid(candidate.logit)
 
 
 def reading_order(pool: Sequence[Candidate], strengths: Sequence[float]) -> list[Candidate]:
-    """Return the pool in the order in which the cross-encoder gets to read it."""
+    """Return the pool in the order in which the reranker gets to read it."""
     if not any(strengths):
         return list(pool)
     order = sorted(range(len(pool)), key=lambda i: (-strengths[i], pool[i].fact_id))
     return [pool[i] for i in order]
-
-
-def first_turns(pool: Sequence[Candidate], passages: Passages, count: int) -> list[Candidate]:
-    """The first candidates of so many turns, at most twice as many: facts of one turn share what is read of it."""
-    turns: set[str] = set()
-    head = []
-    for candidate in pool:
-        turn = _turn_of(candidate, passages)
-        if turn not in turns and len(turns) == count:
-            continue
-        turns.add(turn)
-        head.append(candidate)
-        if len(head) == 2 * count:
-            break
-    return head
-
-
-def _views(passage: Passage, place: int, specs: Sequence[ViewSpec]) -> list[str]:
-    """What is read of the passage of the candidate at this place."""
-    views = [spec.view for spec in specs if spec.first is None or place < spec.first]
-    return [passage.own if view is View.OWN else passage.in_context for view in views]

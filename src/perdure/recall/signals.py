@@ -39,7 +39,7 @@ def read_signals(query: Query, pool: Sequence[Candidate], stale: Collection[str]
 def _fact_signals(query: Query, candidate: Candidate, fact: Fact, covered: float, stale: bool) -> FactSignals:
     scores = {rank.channel: rank.score for rank in candidate.ranks}
     return FactSignals(
-        logit=max(candidate.logits) if candidate.logits else None,
+        logit=candidate.logit,
         late=candidate.late,
         cosine=scores.get("semantic"),
         nearby=scores.get("neighbourhood"),

@@ -1,6 +1,6 @@
 """Whether facts support a sentence that a language model wrote: a calibrated probability, and values that nobody said.
 
-The cross-encoder reads the sentence as the question and its sources as passages; a logistic regression over its logit and the share of the
+The reranker reads the sentence as the question and its sources as passages; a logistic regression over its logit and the share of the
 sentence's words that the sources have gives the probability. `python -m bench.support --write` fits it and writes `support.toml` beside this
 file. Whatever the probability, a number or a name that no source has makes a sentence unsupported.
 """
@@ -26,7 +26,7 @@ from perdure.text.terms import STOP_WORDS, fold, index_terms
 FILE = "support.toml"
 CROSS, BARE = "cross", "words"
 MAX_CHARACTERS = 4000
-"""Of a passage that the cross-encoder reads."""
+"""Of a passage that the reranker reads."""
 WORDS = {
     word: number
     for number, word in enumerate(
@@ -93,7 +93,7 @@ class SupportCalibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportCalibrations:
-    """With the cross-encoder that they were fitted for, and without one."""
+    """With the reranker that they were fitted for, and without one."""
 
     reranker: str
     by_name: Mapping[str, SupportCalibration] = field(default_factory=dict)
@@ -114,7 +114,7 @@ def source_of(fact: Fact, further: Sequence[str] = ()) -> SourceText:
 
 
 def check_support(sentence: str, sources: Sequence[SourceText], reranker: Reranker | None) -> Support:
-    """What the sources are worth for a sentence; by words alone where there is no cross-encoder or it fails."""
+    """What the sources are worth for a sentence; by words alone where there is no reranker or it fails."""
     calibrations = read_calibrations()
     logit: float | None = None
     if reranker is not None and reranker.name == calibrations.reranker:

@@ -23,7 +23,7 @@ from perdure.surfaces.plugins.process import bank_of
 PROMPT_TOKENS, START_TOKENS = 600, 800
 """What an assistant is told beside a prompt and at a session's start, at most."""
 RECIPE = "fast"
-"""Without the cross-encoder, which alone would take most of the time that a hook has."""
+"""The reader reads few candidates; a hook has little time."""
 QUERY_CHARACTERS = 2_000
 """Of a longer prompt the beginning and the end are asked about: what is pasted stands between."""
 MOST_REPLY = 20_000

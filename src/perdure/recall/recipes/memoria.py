@@ -1,4 +1,4 @@
-"""`memoria`: Memoria's way. Dense, BM25 and personalised PageRank, the cross-encoder on 30, ten facts, no boosts.
+"""`memoria`: Memoria's way. Dense, BM25 and personalised PageRank, the reranker on 30, ten facts, no boosts.
 
 Memoria's `asOf` asks both axes of time at once. Here a date alone means the same in every recipe, what was true then as far as
 is known now; `AsOf.both(date)` asks as Memoria does.

@@ -1,4 +1,4 @@
-"""`tempr`: Hindsight's way. Four channels, reciprocal rank fusion, the cross-encoder on 300, relevance times boosts."""
+"""`tempr`: Hindsight's way. Four channels, reciprocal rank fusion, the reranker on 300, relevance times boosts."""
 
 from __future__ import annotations
 

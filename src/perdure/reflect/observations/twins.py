@@ -1,4 +1,4 @@
-"""Near twins among the sentences of a profile: found by their vectors or words, without the cross-encoder, and decided again by a model."""
+"""Near twins among the sentences of a profile: found by their vectors or words, without a reranker, and decided again by a model."""
 
 from __future__ import annotations
 

@@ -81,10 +81,10 @@ def _run(script: dict[str, Any], database: Path, as_json: bool) -> None:
 
 def at_hand(settings: Settings) -> tuple[Settings, list[str]]:
     """Return the settings without the models that are not on this machine, and what is missing."""
-    from perdure.adapters import make_embedder, make_reranker
+    from perdure.adapters import make_embedder, make_reader
 
     missing = []
-    for name, choose in (("embedder", make_embedder), ("reranker", make_reranker)):
+    for name, choose in (("embedder", make_embedder), ("reranker", make_reader)):
         try:
             model: Any = choose(settings)
             _ = getattr(model, "weights", None)

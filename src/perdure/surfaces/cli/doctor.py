@@ -19,6 +19,7 @@ from rich.text import Text
 
 from perdure import __version__
 from perdure.errors import PerdureError
+from perdure.ports.reader import PlacedStatement
 from perdure.surfaces.cli import exits
 from perdure.surfaces.cli.draw import plural, size
 from perdure.surfaces.cli.output import tell
@@ -151,12 +152,13 @@ def check_database(settings: Settings) -> Iterator[Check]:
 
 def check_models(settings: Settings) -> Iterator[Check]:
     """Check that each model is found, is the right file and loads, and how fast it is here."""
-    from perdure.adapters import make_embedder, make_reranker
+    from perdure.adapters import make_embedder, make_reader
     from perdure.models.manifest import known_models
 
+    statements = [PlacedStatement(text) for text in SAMPLE]
     measures: dict[str, tuple[Any, Callable[[Any], Any]]] = {
         "embedder": (make_embedder, lambda model: model.embed_query(QUESTION)),
-        "reranker": (make_reranker, lambda model: model.score(QUESTION, SAMPLE)),
+        "reranker": (make_reader, lambda model: model.answers(QUESTION, "", statements)),
     }
     for name, (choose, use) in measures.items():
         configured = getattr(settings, name)

@@ -32,7 +32,7 @@ export function matrix(result) {
         "table",
         { class: "matrix" },
         h("caption", { class: "unseen" }, "The place that each channel gave a fact"),
-        h("thead", {}, h("tr", {}, h("td", {}), channels.map(head), head("cross-encoder"), head("score"))),
+        h("thead", {}, h("tr", {}, h("td", {}), channels.map(head), head("reranker"), head("score"))),
         h("tbody", {}, rows.map(line)),
       ),
     ),

@@ -21,7 +21,7 @@ const OPTIONS = {
     ["enable_text_search", "Search by words", "switch"],
     ["enable_temporal_retrieval", "Search by time", "switch"],
     ["enable_graph_retrieval", "Search along links", "switch"],
-    ["enable_reranking", "Rank by the cross-encoder", "switch"],
+    ["enable_reranking", "Rank by the reader", "switch"],
   ],
   Consolidation: [
     ["enable_observations", "Form observations", "switch"],
