@@ -48,6 +48,9 @@ TURNS = [
 ]
 
 
+RERANKED = replace(DEFAULT, cross_pool=12, read=0)
+
+
 class WordReranker:
     """Counts shared words; stands for a cross-encoder."""
 
@@ -114,7 +117,7 @@ def components() -> Iterator[RecallComponents]:
 
 
 def ask(components: RecallComponents, query: str, **options: Any) -> RecallResult:
-    return recall(components, RecallRequest(**{"bank": "b", "query": query, "recipe": DEFAULT, **options}))
+    return recall(components, RecallRequest(**{"bank": "b", "query": query, "recipe": RERANKED, **options}))
 
 
 def texts(result: RecallResult) -> list[str]:
@@ -205,7 +208,7 @@ def test_explain_tells_ranks_scores_and_what_was_cut(components: RecallComponent
     [best] = result.recollections
     assert best.candidate is not None
     assert {rank.channel for rank in best.candidate.ranks} >= {"semantic", "keyword"}
-    assert best.candidate.logits
+    assert best.candidate.logit is not None
     assert {"recency", "temporal", "proof"} <= best.candidate.boosts.keys()
     assert result.cut
     assert all(candidate.cut for candidate in result.cut)
