@@ -21,9 +21,8 @@ from perdure.settings import Settings
 
 
 def variants() -> dict[str, Recipe]:
-    """`fast`, and `fast` without each of its channels and without late interaction."""
+    """`fast`, and `fast` without each of its channels."""
     found = {"fast": FAST, **without_each_channel(FAST)}
-    found["without late interaction"] = replace(FAST, late=False)
     found["without links"] = replace(FAST, blend=replace(FAST.blend, links=0.0))
     return found
 

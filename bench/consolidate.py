@@ -71,7 +71,7 @@ def write(store: Store, world: World, first: int, last: int) -> None:
 
 def consolidate(path: Path) -> tuple[float, dict[str, object]]:
     """(seconds, what it did)"""
-    with Perdure.open(path, embedder=MadeUpEmbedder(), reranker="none", late=False) as memory:
+    with Perdure.open(path, embedder=MadeUpEmbedder(), reranker="none") as memory:
         memory.recall(BANK, "w1 w2", track=False)
         started = time.perf_counter()
         operation = memory.operations.get(BANK, memory.consolidate(BANK).id, wait=7200)

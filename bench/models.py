@@ -89,19 +89,15 @@ def _installed(store: Path | None) -> Iterator[ModelSpec]:
 
 def _speed_table(specs: Sequence[ModelSpec], store: Path | None) -> str:
     rows = [
-        "| model | load s | memory MB | one: ms | one: CPU ms | a second | CPU ms each | of bare onnxruntime | late stage, 300: ms | bytes a text |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| model | load s | memory MB | one: ms | one: CPU ms | a second | CPU ms each | of bare onnxruntime |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for kind, name in [*((spec.kind, spec.name) for spec in specs), *OTHERS]:
         found = _probe(kind, name, store)
-        late = (
-            f"{found['of_bare']:.0%} | {found['late_300_ms']:.1f} (CPU {found['late_300_cpu_ms']:.1f}) | {found['bytes']:.0f}"
-            if "bytes" in found
-            else "| |"
-        )
+        bare = f"{found['of_bare']:.0%}" if "of_bare" in found else ""
         rows.append(
             f"| {name} | {found['load_s']:.2f} | {found['memory_mb']:.0f} | {found['query_ms']:.1f} | {found['query_cpu_ms']:.1f} | {found['per_s']:.0f} | "
-            f"{found['cpu_ms']:.2f} | {late} |"
+            f"{found['cpu_ms']:.2f} | {bare} |"
         )
     warm = _probe("all", "all", None)
     note = (
@@ -138,17 +134,9 @@ def _quality_table(
     pools: list[list[list[int]]] = []
     for spec in (spec for spec in specs if spec.kind == "embedder"):
         embedder = OnnxEmbedder(spec, Places(store=store))
-        cosines, late = _embedded(embedder, banks)
-        rankings = [[best_first(scores) for scores in bank] for bank in cosines]
+        rankings = [[best_first(scores) for scores in bank] for bank in _embedded(embedder, banks)]
         rows.append(_row(spec.name, judge(banks, rankings)))
         pools = pools or (rankings if spec.name == DEFAULT_EMBEDDER else [])
-        if pools:
-            rows.append(
-                _row(
-                    f"{DEFAULT_EMBEDDER} top {DEPTH}, late stage of {spec.name}",
-                    judge(banks, _by_late(pools, late)),
-                )
-            )
     reranker = ReaderReranker(OnnxReader())
     rows.append(
         _row(
@@ -161,13 +149,6 @@ def _quality_table(
 
 def _ranked(scores: Callable[[str], Scores], bank: Bank) -> list[list[int]]:
     return [best_first(scores(question.text)) for question in bank.questions]
-
-
-def _by_late(pools: list[list[list[int]]], late: Sequence[Sequence[Scores]]) -> list[list[list[int]]]:
-    return [
-        [_reordered(rows, scores[rows]) for rows, scores in zip(bank, found, strict=True)]
-        for bank, found in zip(pools, late, strict=True)
-    ]
 
 
 def _reranked(
@@ -183,15 +164,14 @@ def _reranked(
     return made
 
 
-def _embedded(embedder: OnnxEmbedder, banks: Sequence[Bank]) -> tuple[list[list[Scores]], list[list[Scores]]]:
-    """Cosines and late scores of every text for every question, by bank."""
-    cosines, late = [], []
+def _embedded(embedder: OnnxEmbedder, banks: Sequence[Bank]) -> list[list[Scores]]:
+    """Cosines of every text for every question, by bank."""
+    cosines = []
     for bank in banks:
-        vectors, packed = embedder.embed_and_encode(bank.texts)
+        vectors = embedder.embed_passages(bank.texts)
         queries = [embedder.embed_query(question.text) for question in bank.questions]
         cosines.append([np.asarray(vectors @ query, np.float32) for query in queries])
-        late.append([embedder.score(question.text, packed) for question in bank.questions])
-    return cosines, late
+    return cosines
 
 
 def _reordered(rows: Sequence[int], scores: Scores) -> list[int]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.models_packing import paragraphs
+from bench.models_data import paragraphs
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.models.weights import Places
 

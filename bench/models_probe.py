@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.models_packing import paragraphs
+from bench.models_data import paragraphs
 
 QUESTION = "When did the volunteers open the dome for the children?"
 ROUNDS = 3
@@ -91,9 +91,7 @@ def _embedder(embedder: Any, texts: list[str]) -> dict[str, float]:
     from perdure.models.run_limiter import ModelRunLimiter
     from perdure.models.weights import Places
 
-    wall, cpu = best(lambda: embedder.embed_and_encode(texts))
-    packed = embedder.encode_passages(texts)
-    candidates = (packed * 5)[:300]
+    wall, cpu = best(lambda: embedder.embed_passages(texts))
     alone = OnnxEmbedder(
         embedder.spec, Places(folder=embedder.weights.model_path.parent), limiter=ModelRunLimiter(1)
     )
@@ -104,8 +102,6 @@ def _embedder(embedder: Any, texts: list[str]) -> dict[str, float]:
         "per_s": len(texts) / wall,
         "cpu_ms": cpu / len(texts) * 1000.0,
         "of_bare": bare_cpu(embedder, texts) / ours,
-        **medians("late_300", lambda: embedder.score(QUESTION, candidates)),
-        "bytes": sum(map(len, packed)) / len(packed),
     }
 
 
@@ -168,7 +164,7 @@ def _tokens(tokens: Any, texts: list[str]) -> dict[str, float]:
 
 def _all(models: Any, texts: list[str]) -> dict[str, float]:
     embedder, reranker, tagger, tokens = models
-    embedder.embed_and_encode(texts)
+    embedder.embed_passages(texts)
     reranker.score(QUESTION, texts)
     tagger.tag(texts)
     list(map(tokens.count, texts))

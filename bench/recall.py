@@ -1,7 +1,7 @@
 """Latency of recall, whole and by stage, and how it grows: `python -m bench.recall [--facts 1000 10000 100000]`.
 
-Facts are sentences from a small grammar; their vectors are those of embedded examples with noise and their token vectors
-those of the examples, so that channels, late interaction and cross-encoder do real work without embedding every fact.
+Facts are sentences from a small grammar; their vectors are those of embedded examples with noise, so that channels and
+reader do real work without embedding every fact.
 Queries go through the real models. `bench.growth` draws the same figures.
 """
 
@@ -96,14 +96,12 @@ def build(path: Path, count: int) -> float:
     return count / elapsed
 
 
-def embedded_examples() -> tuple[Matrix, list[bytes]]:
-    """Vectors and token vectors of some sentences, by the real model."""
-    return OnnxEmbedder().embed_and_encode([text for text, _, _ in sentences(EXAMPLES, random.Random(1))])
+def embedded_examples() -> Matrix:
+    """Vectors of some sentences, by the real model."""
+    return OnnxEmbedder().embed_passages([text for text, _, _ in sentences(EXAMPLES, random.Random(1))])
 
 
-def fill_bank(
-    store: Store, bank: str, count: int, examples: tuple[Matrix, list[bytes]], seed: int = 7
-) -> None:
+def fill_bank(store: Store, bank: str, count: int, examples: Matrix, seed: int = 7) -> None:
     """Write facts that nobody extracted."""
     chance = random.Random(seed)
     noise = np.random.default_rng(seed)
@@ -137,14 +135,14 @@ def make_fact(
     text: str,
     person: str,
     place: str,
-    examples: tuple[Matrix, list[bytes]],
+    examples: Matrix,
     noise: np.random.Generator,
 ) -> NewFact:
     said = START + timedelta(hours=number % 17_000)
     views = {}
     for view in ("fact", "context"):
-        blur = np.asarray(noise.standard_normal(examples[0].shape[1]), dtype=np.float32)
-        vector = examples[0][number % EXAMPLES] + 0.03 * blur
+        blur = np.asarray(noise.standard_normal(examples.shape[1]), dtype=np.float32)
+        vector = examples[number % EXAMPLES] + 0.03 * blur
         views[view] = (vector / np.linalg.norm(vector)).astype(np.float32)
     fact = Fact(
         id=f"f{number:07}", bank=bank, text=text, mentioned_at=said, recorded_at=said, speaker=person.split()[0],
@@ -155,7 +153,6 @@ def make_fact(
         terms={term: float(n) for term, n in index_terms(text).items()},
         words=plain_words(text),
         signature=signature(text),
-        tokens=examples[1][number % EXAMPLES],
         passage_in_context=f"{person}: so I told them.\n{text}",
     )
     return NewFact(fact, features)

@@ -23,7 +23,7 @@ from perdure.domain.recall import Budget
 from perdure.errors import StoreError
 from perdure.jobs.background import BackgroundRules
 from perdure.ports.clock import Clock, present
-from perdure.ports.embedder import Embedder, LateInteraction
+from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
 from perdure.ports.llm import Llm
 from perdure.ports.notes import Notes
@@ -101,7 +101,6 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
     """Open the store and choose the models, which load when they are first used."""
     store = own.store or open_store(settings)
     embedder = own.embedder or make_embedder(settings)
-    late = embedder if settings.late and isinstance(embedder, LateInteraction) else None
     tracker = RecallTracker(store)
     executor = ChannelThreads(settings.shown_database)
     reader = own.reader or make_reader(settings)
@@ -120,7 +119,6 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         clock=clock,
         extractor=extractor,
         embedder=embedder,
-        late=late,
         llm=llm,
         telemetry=telemetry,
     )
@@ -130,7 +128,6 @@ def compose(settings: Settings, clock: Clock = present, own: OwnComponents = Own
         tokens=tokens,
         executor=executor,
         embedder=embedder,
-        late=late,
         reranker=own.reranker or make_reranker(reader),
         reader=reader,
         notes=own.notes or open_notes(settings),

@@ -71,7 +71,6 @@ class Settings(BaseSettings):
     reranker: Literal["reader", "none"] = Field(
         "reader", description="The model that reads the best candidates"
     )
-    late: bool = Field(True, description="Keep token vectors for late interaction")
     tagger: Literal["auto", "spacy", "rules"] = "auto"
     extractor: Literal["local", "verbatim", "llm", "refine"] = "local"
     tokens: Literal["cl100k", "o200k", "approximate"] = "cl100k"

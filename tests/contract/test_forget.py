@@ -145,7 +145,7 @@ def test_the_words_of_an_erased_fact_find_no_other(any_store: Store) -> None:
 
 
 def test_vectors_made_of_a_title_that_quoted_it_go(any_store: Store) -> None:
-    titled: dict[str, Any] = {"vectors": {"fact": unit(1), "context": unit(1, 1)}, "tokens": b"tokens"}
+    titled: dict[str, Any] = {"vectors": {"fact": unit(1), "context": unit(1, 1)}}
     put(
         any_store,
         new(make_fact("a", "I have a cat", document_id="d"), vectors={"fact": unit(0, 1)}),
@@ -155,8 +155,8 @@ def test_vectors_made_of_a_title_that_quoted_it_go(any_store: Store) -> None:
     )
     assert forget(any_store, BANK, Target(fact_id="a")).unembedded == ("b",)
     embedded = features(any_store, "b")
-    assert (embedded.vectors, embedded.tokens, embedded.passage) == ({}, b"", f"{FORGOTTEN}. It rains")
-    assert (features(any_store, "c").tokens, len(search(any_store, SemanticProbe(unit(1))))) == (b"tokens", 1)
+    assert (embedded.vectors, embedded.passage) == ({}, f"{FORGOTTEN}. It rains")
+    assert len(search(any_store, SemanticProbe(unit(1)))) == 1
 
 
 def test_what_was_synthesised_from_it_goes_too(any_store: Store) -> None:
@@ -268,7 +268,7 @@ def test_a_document_goes_with_chunks_and_facts(any_store: Store) -> None:
 
 
 def test_a_fact_that_outlives_its_document_stands_alone(any_store: Store) -> None:
-    mixed: dict[str, Any] = {"vectors": {"fact": unit(1), "context": unit(1, 1)}, "tokens": b"tokens"}
+    mixed: dict[str, Any] = {"vectors": {"fact": unit(1), "context": unit(1, 1)}}
     put(
         any_store,
         new(
@@ -283,9 +283,9 @@ def test_a_fact_that_outlives_its_document_stands_alone(any_store: Store) -> Non
     )
     assert forget(any_store, BANK, Target(document_id="d")).unembedded == ("b",)
     alone, titled = features(any_store, "a"), features(any_store, "b")
-    assert (alone.terms, alone.passage_in_context, alone.tokens) == ({"cat": 1.0}, "", b"tokens")
+    assert (alone.terms, alone.passage_in_context) == ({"cat": 1.0}, "")
     np.testing.assert_allclose(alone.vectors["context"], unit(1), atol=1e-3)
-    assert (titled.vectors, titled.tokens, titled.passage) == ({}, b"", "")
+    assert (titled.vectors, titled.passage) == ({}, "")
 
 
 def test_an_entity_is_unlinked_without_its_facts(any_store: Store) -> None:

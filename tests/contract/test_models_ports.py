@@ -15,7 +15,7 @@ from perdure.models.reader import OnnxReader, ReaderReranker
 from perdure.models.spacy_tagger import choose_tagger
 from perdure.models.tokens import token_counter
 from perdure.models.use_embedder import UseEmbedder
-from perdure.ports.embedder import Embedder, LateInteraction
+from perdure.ports.embedder import Embedder
 from perdure.ports.reranker import Reranker
 from perdure.ports.tagger import Tagger
 from perdure.ports.tokens import Tokens
@@ -62,11 +62,6 @@ def embedder(request: pytest.FixtureRequest, provider: Provider) -> Embedder:
             return OllamaEmbedder(provider.url, "m")
 
 
-@pytest.fixture(params=["hashing", "e5"])
-def joint(request: pytest.FixtureRequest) -> HashingEmbedder | OnnxEmbedder:
-    return HashingEmbedder() if request.param == "hashing" else OnnxEmbedder()
-
-
 @pytest.fixture
 def reranker() -> Reranker:
     return ReaderReranker(OnnxReader())
@@ -99,15 +94,6 @@ def test_a_query_has_the_same_vector_on_every_call(embedder: Embedder) -> None:
     assert first.shape == (embedder.model.dimensions,)
     assert np.array_equal(first, embedder.embed_query("Where does Ann work?"))
     assert np.linalg.norm(first) == pytest.approx(1.0, abs=1e-5)
-
-
-def test_late_interaction_prefers_the_passage_that_shares_the_words(joint: LateInteraction) -> None:
-    packed = joint.encode_passages(["Carla repairs violins.", "Ann works in Porto.", ""])
-    scores = joint.score("Does Ann work in Porto?", [*packed, b""])
-    assert scores.shape == (4,)
-    assert scores[1] > scores[0]
-    assert scores[3] == 0.0
-    assert joint.score("x", []).shape == (0,)
 
 
 def test_scores_are_finite_and_in_the_order_of_the_passages(reranker: Reranker) -> None:

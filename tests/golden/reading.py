@@ -66,4 +66,4 @@ def read_staged(store: Store, bank: str, fact_id: str) -> dict[str, Any]:
     with store.transaction(bank) as tx:
         tx.switch_model(NEXT)
         features = tx.features([fact_id])[fact_id]
-        return {"model": plain(NEXT), fact_id: plain(features.vectors), "tokens": features.tokens.hex()}
+        return {"model": plain(NEXT), fact_id: plain(features.vectors)}

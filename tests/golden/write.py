@@ -1,4 +1,4 @@
-"""Write the golden file of a new schema: what schema_7.json says, through the store's own transactions.
+"""Write the golden file of a new schema: what its JSON file says, through the store's own transactions.
 
     PYTHONPATH=src python -m tests.golden.write
 
@@ -53,9 +53,8 @@ def read_fact(read: Mapping[str, Any]) -> Fact:
 
 
 def read_features(read: Mapping[str, Any]) -> Features:
-    blobs = {name: bytes.fromhex(read[name]) for name in ("signature", "tokens")}
     vectors = {view: np.array(values, np.float32) for view, values in read["vectors"].items()}
-    return Features(**fields(read) | blobs | {"vectors": vectors})
+    return Features(**fields(read) | {"signature": bytes.fromhex(read["signature"]), "vectors": vectors})
 
 
 def write_bank(store: SqliteStore, bank: str, read: Mapping[str, Any]) -> None:
@@ -86,7 +85,7 @@ def fill(store: SqliteStore, read: Mapping[str, Any]) -> None:
     store.put_shared_records([Record(**fields(one)) for one in read["shared_records"]])
     staged = {view: np.array(values, np.float32) for view, values in read["staged"]["f-full"].items()}
     with store.transaction("home") as tx:
-        tx.stage_vectors(NEXT, [StagedVectors("f-full", staged, b"new"), StagedVectors("f-plain", {}, b"")])
+        tx.stage_vectors(NEXT, [StagedVectors("f-full", staged), StagedVectors("f-plain", {})])
         tx.insert_facts([NewFact(Fact(id="f-doomed", bank="home", text="to be erased"), Features())])
     with store.transaction("home") as tx:
         tx.delete_facts(["f-doomed"])
@@ -94,7 +93,7 @@ def fill(store: SqliteStore, read: Mapping[str, Any]) -> None:
 
 
 def main() -> None:
-    read = json.loads((HERE / "schema_7.json").read_text(encoding="utf-8"))
+    read = json.loads((HERE / f"schema_{SCHEMA}.json").read_text(encoding="utf-8"))
     now = datetime.fromisoformat("2024-05-01T12:00:00.123456+02:00")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.db"

@@ -60,7 +60,7 @@ def test_what_an_interrupted_run_staged_is_kept() -> None:
     other = OtherEmbedder()
     views = dict.fromkeys(("fact", "context"), other.embed_query("kept"))
     with memory.store.transaction("b") as tx:
-        tx.stage_vectors(other.model, [StagedVectors(fact_id, views, b"") for fact_id in said[4:]])
+        tx.stage_vectors(other.model, [StagedVectors(fact_id, views) for fact_id in said[4:]])
     assert reembed(replace(memory.components, embedder=other), "b") == 4
     np.testing.assert_array_equal(memory.features(said)[5].vectors["fact"], views["fact"])
 

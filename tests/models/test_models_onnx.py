@@ -51,15 +51,12 @@ def test_vectors_do_not_drift_with_the_batch(embedder: OnnxEmbedder) -> None:
 def test_meaning_is_nearer_than_other_meaning(embedder: OnnxEmbedder) -> None:
     question = "Who fixes string instruments?"
     assert int((embedder.embed_passages(TEXTS) @ embedder.embed_query(question)).argmax()) == 1
-    assert int(embedder.score(question, embedder.encode_passages(TEXTS)).argmax()) == 1
 
 
 def test_only_the_beginning_of_a_text_beyond_the_window_counts(embedder: OnnxEmbedder) -> None:
     long = "Ann works in Porto. " * 200
     first, second = embedder.embed_passages([long, long + "Carla repairs violins."])
     assert np.array_equal(first, second)
-    (packed,) = embedder.encode_passages([long])
-    assert len(packed) == 48 * 64
 
 
 def test_threads_share_one_session_and_agree(embedder: OnnxEmbedder) -> None:
@@ -105,11 +102,8 @@ def test_everything_works_with_the_network_closed(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(socket, "getaddrinfo", no_lookup)
     monkeypatch.setattr(onnx_runtime, "_loaded", {})
     embedder = OnnxEmbedder()
-    vectors, packed = embedder.embed_and_encode(TEXTS)
-    assert vectors.shape == (4, 384)
-    assert embedder.score("violins", packed).shape == (4,)
+    assert embedder.embed_passages(TEXTS).shape == (4, 384)
     assert ReaderReranker(OnnxReader()).score("violins", TEXTS).shape == (4,)
-    assert OnnxEmbedder("answerai-colbert-small-v1").encode_passages(TEXTS[:1])
     for name in ("spacy", "rules"):
         assert choose_tagger(name).tag(TEXTS)[0]
     assert [token_counter(name).count("violins in Porto") for name in ("cl100k", "o200k", "approximate")]

@@ -55,10 +55,10 @@ class Counting(HashingEmbedder):
         self.batches: list[list[str]] = []
         self.threads: set[int] = set()
 
-    def embed_and_encode(self, texts: Sequence[str]) -> tuple[Matrix, list[bytes]]:
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
         self.batches.append(list(texts))
         self.threads.add(threading.get_ident())
-        return super().embed_and_encode(texts)
+        return super().embed_passages(texts)
 
 
 def talk(document: str, turns: int) -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ def talk(document: str, turns: int) -> list[dict[str, Any]]:
 def run(extractor: Any, embedder: Any, *contents: list[dict[str, Any]]) -> tuple[MemoryStore, list[Any]]:
     store = MemoryStore()
     components = RetainComponents(
-        store=store, extractor=extractor, clock=lambda: NOW, embedder=embedder, late=embedder
+        store=store, extractor=extractor, clock=lambda: NOW, embedder=embedder
     )
     results = [
         retain(components, RetainRequest(bank="b", items=read_items(content, {}))) for content in contents
@@ -136,20 +136,18 @@ def test_overlapped_and_serial_store_the_same(tagger: Tagger, monkeypatch: pytes
 
 def test_each_distinct_text_is_embedded_once_and_in_the_order_asked_for() -> None:
     embedder = Counting()
-    with BackgroundEmbedder(embedder, embedder) as ahead:
+    with BackgroundEmbedder(embedder) as ahead:
         ahead.start(["a b", "c"])
-        vectors, tokens = ahead.finish(["c", "d", "a b", "c"])
-    expected, packed = HashingEmbedder().embed_and_encode(["c", "d", "a b", "c"])
+        vectors = ahead.finish(["c", "d", "a b", "c"])
     assert vectors is not None
-    assert np.array_equal(vectors, expected)
-    assert list(tokens) == packed
+    assert np.array_equal(vectors, HashingEmbedder().embed_passages(["c", "d", "a b", "c"]))
     assert embedder.batches == [["a b", "c"], ["d"]]
     assert threading.get_ident() not in embedder.threads
 
 
 def test_a_model_that_fails_ahead_fails_the_retain_and_keeps_the_text() -> None:
     class Broken(Counting):
-        def embed_and_encode(self, texts: Sequence[str]) -> tuple[Matrix, list[bytes]]:
+        def embed_passages(self, texts: Sequence[str]) -> Matrix:
             raise ModelError("out of order")
 
     store = MemoryStore()
@@ -159,7 +157,6 @@ def test_a_model_that_fails_ahead_fails_the_retain_and_keeps_the_text() -> None:
         extractor=LocalExtractor(RuleTagger()),
         clock=lambda: NOW,
         embedder=broken,
-        late=broken,
     )
     with pytest.raises(ModelError, match="out of order"):
         retain(components, RetainRequest(bank="b", items=read_items(talk("one", 40), {})))

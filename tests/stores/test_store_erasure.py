@@ -98,7 +98,6 @@ def write(store: SqliteStore, key: str, content: Content, size: int = 1) -> None
         vectors={"fact": content.vector},
         terms=dict.fromkeys(words, 1.0),
         words=tuple(words),
-        tokens=words[0].encode(),
         dedupe_key=text,
         passage=text,
         passage_in_context=f"{text} {text}",
@@ -117,7 +116,7 @@ def write(store: SqliteStore, key: str, content: Content, size: int = 1) -> None
             tx.put_features({fact.id: features})
         else:
             tx.insert_facts([NewFact(fact, features)])
-        staged = StagedVectors(fact.id, {"fact": content.vector}, b"")
+        staged = StagedVectors(fact.id, {"fact": content.vector})
         tx.stage_vectors(EmbeddingModel("next", MODEL.dimensions), [staged])
 
 

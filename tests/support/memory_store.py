@@ -167,7 +167,7 @@ class MemoryReading(MemoryRows):
         passages = {}
         for fact_id, features in self.features(ids).items():
             own = features.passage or texts[fact_id]
-            passages[fact_id] = Passage(own, features.passage_in_context or own, features.tokens)
+            passages[fact_id] = Passage(own, features.passage_in_context or own)
         return passages
 
     def browse(self, selection: Selection) -> FactPage:
@@ -330,7 +330,7 @@ class MemoryTransaction(MemoryRows):
         state = self.state
         for fact_id, features in state.features.items():
             staged = state.staged.pop((model, fact_id), StagedVectors(fact_id, {}, b""))
-            state.features[fact_id] = replace(features, vectors=staged.vectors, tokens=staged.tokens)
+            state.features[fact_id] = replace(features, vectors=staged.vectors)
         self.set_model(model)
 
     def delete_bank(self) -> None:

@@ -128,7 +128,6 @@ class Sampler:
             terms=terms,
             words=tuple(words),
             signature=random.randbytes(32) if random.random() < 0.8 else b"",
-            tokens=random.randbytes(8),
             dedupe_key=f"key {random.randrange(12)}" if random.random() < 0.25 else "",
             passage=f"passage of {fact.text}" if random.random() < 0.5 else "",
             passage_in_context=f"after {' '.join(random.choices(WORDS, k=3))}: {fact.text}",

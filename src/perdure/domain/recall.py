@@ -102,7 +102,6 @@ class Candidate:
     fields: RankingFields = _UNREAD
     fact: Fact | None = None
     """Loaded when a stage needs it."""
-    late: float | None = None
     title: float | None = None
     """How certainly the question names the subject of the fact's document."""
     by_named: bool = False

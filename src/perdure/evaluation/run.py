@@ -77,7 +77,7 @@ def source_digest(*packages: str) -> str:
 def bank_database(banks: Sequence[LabelledBank], settings: Settings, cache: Path) -> Path:
     """Return the file with the retained banks of these items and settings."""
     parts = [bank.digest() for bank in banks]
-    parts += [settings.extractor, settings.embedder, settings.tagger, str(settings.late)]
+    parts += [settings.extractor, settings.embedder, settings.tagger]
     parts.append(source_digest("extract", "retain", "dates", "text", "models", "stores", "domain", "ports"))
     return cache / f"{blake2b(json.dumps(parts).encode(), digest_size=12).hexdigest()}.db"
 

@@ -340,7 +340,7 @@ def redact_facts(
         if redacted.text != fact.text or redacted_features.passage != own.passage:
             unembedded.add(fact.id)
             redacted_features = replace(
-                redacted_features, vectors={}, tokens=b"", signature=signature(redacted.text)
+                redacted_features, vectors={}, signature=signature(redacted.text)
             )
         if _states_other(fact, redacted):
             redacted_features = replace(redacted_features, dedupe_key="")

@@ -260,7 +260,7 @@ def _stand_alone(tx: Transaction, facts: Sequence[Fact], titles: Wordings) -> fr
         own = features[fact.id]
         after[fact.id] = features_alone(fact, own)
         if scrub_own_passage(fact, own.passage, titles) != own.passage:
-            after[fact.id] = replace(after[fact.id], vectors={}, tokens=b"")
+            after[fact.id] = replace(after[fact.id], vectors={})
             unembedded.add(fact.id)
     tx.put_features(after)
     return frozenset(unembedded)
@@ -318,7 +318,7 @@ def _scrub_around(
     scrubbed = {fact.id: scrub_features(fact, features[fact.id], words) for fact in siblings.values()}
     unembedded = {fact_id for fact_id, own in scrubbed.items() if own.passage != features[fact_id].passage}
     for fact_id in unembedded:
-        scrubbed[fact_id] = replace(scrubbed[fact_id], vectors={}, tokens=b"")
+        scrubbed[fact_id] = replace(scrubbed[fact_id], vectors={})
     for fact in members:
         if fact.id in siblings and siblings[fact.id].asked != fact.asked:
             scrubbed[fact.id] = replace(scrubbed[fact.id], dedupe_key="")  # a hash of the question too

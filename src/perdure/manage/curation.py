@@ -152,7 +152,7 @@ def _restate(components: RetainComponents, old: Fact, changed: Fact) -> Fact:
         invalidated_at=None,
         invalid_reason=None,
     )
-    features = features_of_edited(new, components.embedder, components.late)
+    features = features_of_edited(new, components.embedder)
     with components.store.transaction(old.bank) as tx:
         stored = _fact(tx, old.id)
         if stored.is_ended and new.valid_to is not None:

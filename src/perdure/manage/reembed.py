@@ -77,13 +77,13 @@ def _embedded(
         facts = [fact for fact in page if fact.id in features]
         chunks = _chunks_of(reading, facts)
     texts = [features[fact.id].passage or fact.text for fact in facts]
-    vectors, tokens = embed_texts(texts, embedder, components.late)
+    vectors = embed_texts(texts, embedder)
     own = {} if vectors is None else {fact.id: vector for fact, vector in zip(facts, vectors, strict=True)}
     alone = {fact.id for fact in facts if stands_alone(features[fact.id].vectors)}
     context = _smoothed(facts, own, alone, chunks)
     return [
-        StagedVectors(fact.id, {"fact": own[fact.id], "context": context[fact.id]}, packed)
-        for fact, packed in zip(facts, tokens, strict=True)
+        StagedVectors(fact.id, {"fact": own[fact.id], "context": context[fact.id]})
+        for fact in facts
         if fact.id in own
     ]
 
@@ -98,10 +98,10 @@ def embed_facts(components: RetainComponents, bank: str, fact_ids: Sequence[str]
         return 0
     with components.store.reading(bank) as reading:
         texts = {fact_id: passage.own for fact_id, passage in reading.passages(fact_ids).items()}
-    vectors, tokens = embed_texts(list(texts.values()), embedder, components.late)
+    vectors = embed_texts(list(texts.values()), embedder)
     if vectors is None:
         return 0
-    embedded = dict(zip(texts, zip(vectors, tokens, strict=True), strict=True))
+    embedded = dict(zip(texts, vectors, strict=True))
     with components.store.transaction(bank) as tx:
         stored = tx.bank()
         if stored is None or stored.model != embedder.model:
@@ -114,7 +114,7 @@ def embed_facts(components: RetainComponents, bank: str, fact_ids: Sequence[str]
         own = {
             fact_id: views.vectors["fact"] for fact_id, views in features.items() if "fact" in views.vectors
         }
-        own |= {fact_id: vector for fact_id, (vector, _) in embedded.items() if fact_id in features}
+        own |= {fact_id: vector for fact_id, vector in embedded.items() if fact_id in features}
         alone = {fact_id for fact_id, views in features.items() if stands_alone(views.vectors)}
         # What lost its source text left its document, and stands alone there.
         alone |= {fact.id for fact in lacking if not fact.source_text}
@@ -123,8 +123,7 @@ def embed_facts(components: RetainComponents, bank: str, fact_ids: Sequence[str]
         for fact_id, vector in context.items():
             before = features[fact_id]
             if fact_id in embedded:
-                views = {"fact": own[fact_id], "context": vector}
-                changed[fact_id] = replace(before, vectors=views, tokens=embedded[fact_id][1])
+                changed[fact_id] = replace(before, vectors={"fact": own[fact_id], "context": vector})
             elif "context" in before.vectors and not is_same_vector(before.vectors["context"], vector):
                 changed[fact_id] = replace(before, vectors={**before.vectors, "context": vector})
         tx.put_features(changed)

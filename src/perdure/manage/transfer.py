@@ -310,7 +310,6 @@ class _PlainFeatures(TypedDict):
     terms: Mapping[str, float]
     words: tuple[str, ...]
     signature: Base64Bytes
-    tokens: Base64Bytes
     dedupe_key: str
     passage: str
     passage_in_context: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -26,11 +25,10 @@ _REQUIRED_INPUTS = {"input_ids", "attention_mask"}
 
 
 class Encoded(NamedTuple):
-    """Token ids of one text or pair, without padding; `starts` are character offsets, -1 for special tokens."""
+    """Token ids of one text or pair, without padding."""
 
     ids: Ids
     types: Ids
-    starts: Ids
 
 
 class OnnxModel:
@@ -41,14 +39,6 @@ class OnnxModel:
         self._session = session
         self._output = [output]
         self._inputs = {node.name for node in session.get_inputs()}
-
-    @cached_property
-    def is_word(self) -> NDArray[np.bool_]:
-        """Return for each token id whether it contains a letter or a digit."""
-        mask = np.zeros(self.tokenizer.get_vocab_size(), bool)
-        for token, number in self.tokenizer.get_vocab().items():
-            mask[number] = any(map(str.isalnum, token))
-        return mask
 
     def run(self, batch: Sequence[Encoded]) -> States:
         """Return the model's first output, one row per item; shorter items are padded to the longest."""
@@ -121,13 +111,7 @@ def encode(tokenizer: Tokenizer, text: str, limit: int) -> Encoded:
 
 def to_encoded(encoding: Encoding) -> Encoded:
     """Convert a tokenizer's encoding to arrays."""
-    starts = [
-        -1 if special else offset[0]
-        for special, offset in zip(encoding.special_tokens_mask, encoding.offsets, strict=True)
-    ]
-    return Encoded(
-        np.array(encoding.ids, np.int64), np.array(encoding.type_ids, np.int64), np.array(starts, np.int64)
-    )
+    return Encoded(np.array(encoding.ids, np.int64), np.array(encoding.type_ids, np.int64))
 
 
 def longest_first(lengths: Sequence[int], size: int) -> list[list[int]]:

@@ -39,8 +39,7 @@ _lock = threading.Lock()
 class UseEmbedder:
     """A sentence encoder that knows no prefixes: questions and passages are embedded alike.
 
-    It gives no token vectors, so it is no `LateInteraction`: an engine with it has no late stage. A text longer than
-    the window is represented by its beginning.
+    A text longer than the window is represented by its beginning.
     """
 
     def __init__(

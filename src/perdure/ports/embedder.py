@@ -1,9 +1,7 @@
 """Ports of the models that turn text into vectors.
 
-To use your own model, write a class with the three members of `Embedder` and pass an object of it to
-`Perdure.open`. Everything else here is optional: an embedder with the members of `LateInteraction`,
-`JointEmbedder` or `ThreadedEmbedder` is used for that as well (found by `isinstance`, so no base class is
-needed).
+To use your own model, write a class with the three members of `Embedder` and pass an object of it to `Perdure.open`. One that
+has `begin` too is a `ThreadedEmbedder` (found by `isinstance`, so no base class is needed).
 """
 
 from __future__ import annotations
@@ -42,37 +40,14 @@ class Embedder(Protocol):
         """Return one unit vector per row, in the order of the texts; shape (0, dimensions) for no texts."""
 
 
-@runtime_checkable
-class LateInteraction(Protocol):
-    """Optional: token vectors made at retain and compared with the query's at recall (MaxSim)."""
-
-    @property
-    def name(self) -> str:
-        """Return the name of model and packing; token vectors of different names are not comparable."""
-
-    def encode_passages(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the packed token vectors of each text."""
-
-    def score(self, query: str, passages: Sequence[bytes]) -> Vector:
-        """Return the mean over the query's tokens of the best cosine with a passage's; 0 for empty bytes."""
-
-
-@runtime_checkable
-class JointEmbedder(Protocol):
-    """Optional: an embedder with late interaction that computes vector and token vectors in one pass."""
-
-    def embed_and_encode(self, texts: Sequence[str]) -> tuple[Matrix, list[bytes]]:
-        """Return `embed_passages` and `encode_passages` from one pass."""
-
-
 class PendingEmbeddings(Protocol):
     """Texts that are being embedded on other threads."""
 
     def settle(self) -> None:
         """Take over what is ready, without waiting."""
 
-    def result(self) -> Sequence[tuple[Vector | None, bytes]]:
-        """Return vector and token vectors of each text, once all are ready."""
+    def result(self) -> Sequence[Vector]:
+        """Return the vector of each text, once all are ready."""
 
     def cancel(self) -> None:
         """Drop what has not begun yet."""
@@ -80,7 +55,7 @@ class PendingEmbeddings(Protocol):
 
 @runtime_checkable
 class ThreadedEmbedder(Protocol):
-    """Optional: a joint embedder that embeds on its own threads while the caller continues."""
+    """Optional: an embedder that embeds on its own threads while the caller continues."""
 
     def begin(self, texts: Sequence[str]) -> PendingEmbeddings:
-        """Start `embed_and_encode` on other threads."""
+        """Start `embed_passages` on other threads."""

@@ -45,8 +45,6 @@ class Features:
     """Plain lower-case words, for the typo-tolerant vocabulary."""
     signature: bytes = b""
     """256 bits, locality sensitive."""
-    tokens: bytes = b""
-    """Packed token vectors for late interaction, opaque to the store."""
     dedupe_key: str = ""
     """Facts that state the same share it; empty means never merged."""
     passage: str = ""
@@ -61,7 +59,6 @@ class Passage:
 
     own: str
     in_context: str
-    tokens: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +93,6 @@ class StagedVectors:
 
     fact_id: str
     vectors: Mapping[str, Vector]
-    tokens: bytes
 
 
 class Order(StrEnum):

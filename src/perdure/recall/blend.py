@@ -13,7 +13,6 @@ from perdure.recall.recipe import Blend
 LOWEST_BY_RANK = 0.1
 SMALL_POOL = 100
 MIN_SPREAD = {
-    "late": 1.0,
     "fused": 0.2,
     "keyword": 16.0,
     "semantic": 0.16,
@@ -72,7 +71,6 @@ def cheap_strengths(pool: Sequence[Candidate], blend: Blend) -> list[float]:
     """
     by_channel = _channel_scores(pool, blend.channels)
     signals: list[tuple[str, float, Sequence[float | None]]] = [
-        ("late", blend.late, [c.late for c in pool]),
         ("fused", blend.fused, [c.fused for c in pool]),
         *((channel, weight, by_channel[channel]) for channel, weight in sorted(blend.channels.items())),
     ]

@@ -10,7 +10,7 @@ from perdure.domain.fact import FactType, ranking_fields
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Candidate, Trace
 from perdure.ports.clock import Clock
-from perdure.ports.embedder import Embedder, LateInteraction
+from perdure.ports.embedder import Embedder
 from perdure.ports.notes import NOTE_PREFIX, Notes
 from perdure.ports.reader import Reader
 from perdure.ports.reranker import Reranker
@@ -32,7 +32,6 @@ class RecallComponents:
     clock: Clock
     executor: Executor
     embedder: Embedder | None = None
-    late: LateInteraction | None = None
     reranker: Reranker | None = None
     reader: Reader | None = None
     notes: Notes | None = None

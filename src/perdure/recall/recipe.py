@@ -29,7 +29,6 @@ class ChannelSpec:
 class Blend:
     """What is added to the reranker's logit: weight x signal, each signal brought to 0..1 over the pool."""
 
-    late: float = 0.0
     fused: float = 0.0
     channels: Mapping[str, float] = field(default_factory=dict)
     """Channel -> weight of its raw score."""
@@ -49,7 +48,7 @@ class Blend:
     @property
     def adds(self) -> bool:
         """Whether anything is added at all."""
-        own = (self.late, self.fused, self.titles, self.speaker, self.role)
+        own = (self.fused, self.titles, self.speaker, self.role)
         return any(own) or any(self.channels.values())
 
 
@@ -62,8 +61,6 @@ class Recipe:
     fusion: Fusion = fuse_by_reciprocal_rank
     pool: int = 300
     """Fused candidates that go on to reranking."""
-    late: bool = False
-    """Order the pool by late interaction first."""
     cross_pool: int = 300
     """Candidates that the reranker scores; 0 leaves it out."""
     read: int = 0

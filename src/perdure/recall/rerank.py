@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from perdure.domain.item import USER_ROLES
 from perdure.domain.recall import Candidate, Query, sigmoid
 from perdure.errors import ModelError, public_message
-from perdure.ports.store import Passage
 from perdure.recall.blend import blend_relevance, cheap_strengths
 from perdure.recall.components import RecallRun
 from perdure.recall.coverage import rerank_for_coverage
@@ -16,22 +14,16 @@ from perdure.recall.linked import Titles, add_linked_strength, read_titles, titl
 from perdure.text.perspective import asked_roles
 from perdure.text.terms import plain_words
 
-TURN_SHARE = 0.75
-"""Of a fact's late interaction, the share of its whole turn: a question may touch several facts of one turn."""
-Passages = Mapping[str, Passage]
 
 
 def rerank(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> list[Candidate]:
     """Return the pool with its relevance, best first."""
     blend = run.request.recipe.blend
-    passages = _read_passages(run, pool)
     titles = _read_titles(run, pool)
     _mark_named(pool, query, titles)
-    with run.trace.stage("rerank.late"):
-        _score_late(run, query, pool, passages)
     extras = cheap_strengths(pool, blend)
     with run.trace.stage("rerank.cross"):
-        _score_pairs(run, query, reading_order(pool, extras), passages)
+        _score_pairs(run, query, reading_order(pool, extras))
     blended = blend_relevance(pool, blend, extras)
     if titles is None or not blend.links:
         return blended
@@ -39,14 +31,6 @@ def rerank(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> list[Cand
         run.read_facts(blended)
         linked = add_linked_strength(blended, titles, blend.links)
         return rerank_for_coverage(linked, titles.by_document, query.terms, blend.cover)
-
-
-def _read_passages(run: RecallRun, pool: Sequence[Candidate]) -> Passages:
-    """What the two rerankers read; nothing where neither is used."""
-    recipe, components = run.request.recipe, run.components
-    uses_late = recipe.late and components.late is not None
-    uses_cross = recipe.cross_pool > 0 and components.reranker is not None
-    return run.reading.passages([c.fact_id for c in pool]) if uses_late or uses_cross else {}
 
 
 def _read_titles(run: RecallRun, pool: Sequence[Candidate]) -> Titles | None:
@@ -73,33 +57,7 @@ def _mark_named(pool: Sequence[Candidate], query: Query, titles: Titles | None) 
         candidate.by_role = candidate.fields.speaker in in_role
 
 
-def _score_late(run: RecallRun, query: Query, pool: Sequence[Candidate], passages: Passages) -> None:
-    """Late interaction with the token vectors of every candidate, and with those of all candidates of its turn."""
-    late = run.components.late
-    if not run.request.recipe.late or late is None or not pool:
-        return
-    tokens = [passages[c.fact_id].tokens if c.fact_id in passages else b"" for c in pool]
-    turns = [_turn_of(c, passages) for c in pool]
-    tokens_of: defaultdict[str, bytes] = defaultdict(bytes)
-    for turn, own in zip(turns, tokens, strict=True):
-        tokens_of[turn] += own
-    try:
-        scores = late.score(query.content, [*tokens, *tokens_of.values()])
-    except ModelError as error:
-        run.trace.failed("late", public_message(error))
-        return
-    of_turn = dict(zip(tokens_of, scores[len(pool) :], strict=True))
-    for candidate, turn, score in zip(pool, turns, scores[: len(pool)], strict=True):
-        candidate.late = float((1.0 - TURN_SHARE) * score + TURN_SHARE * of_turn[turn])
-
-
-def _turn_of(candidate: Candidate, passages: Passages) -> str:
-    """What facts of one turn share: its text in place."""
-    passage = passages.get(candidate.fact_id)
-    return candidate.fact_id if passage is None else passage.in_context
-
-
-def _score_pairs(run: RecallRun, query: Query, pool: Sequence[Candidate], passages: Passages) -> None:
+def _score_pairs(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> None:
     """Write the reranker's logits of the first candidates."""
     recipe, reranker = run.request.recipe, run.components.reranker
     if recipe.cross_pool <= 0 or not pool:
@@ -107,7 +65,8 @@ def _score_pairs(run: RecallRun, query: Query, pool: Sequence[Candidate], passag
     if reranker is None:
         run.trace.failed("reranker", "no reranker is configured")
         return
-    head = [candidate for candidate in pool if candidate.fact_id in passages][: recipe.cross_pool]
+    passages = run.reading.passages([candidate.fact_id for candidate in pool[: recipe.cross_pool]])
+    head = [candidate for candidate in pool if candidate.fact_id in passages]
     texts = list(dict.fromkeys(passages[candidate.fact_id].own for candidate in head))
     try:
         logits = dict(zip(texts, map(float, reranker.score(query.text, texts)), strict=True))

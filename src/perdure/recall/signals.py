@@ -40,7 +40,6 @@ def _fact_signals(query: Query, candidate: Candidate, fact: Fact, covered: float
     scores = {rank.channel: rank.score for rank in candidate.ranks}
     return FactSignals(
         logit=candidate.logit,
-        late=candidate.late,
         cosine=scores.get("semantic"),
         nearby=scores.get("neighbourhood"),
         bm25=scores.get("keyword", 0.0),

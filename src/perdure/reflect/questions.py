@@ -278,7 +278,7 @@ def _new_statement(
         language=like.language,
     )
     retain = components.retain
-    return NewFact(fact, features_of_edited(fact, retain.embedder, retain.late))
+    return NewFact(fact, features_of_edited(fact, retain.embedder))
 
 
 def scrub_questions(tx: Transaction, erased: Mapping[str, Fact]) -> bool:

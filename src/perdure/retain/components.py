@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from perdure.ports.clock import Clock
-from perdure.ports.embedder import Embedder, LateInteraction
+from perdure.ports.embedder import Embedder
 from perdure.ports.extractor import Extractor
 from perdure.ports.store import Store
 from perdure.ports.telemetry import Telemetry
@@ -24,7 +24,6 @@ class RetainComponents:
     extractor: Extractor
     clock: Clock
     embedder: Embedder | None = None
-    late: LateInteraction | None = None
     judge: EffectJudge | None = None
     """Judges what new statements do to earlier ones; None where no trained model is at hand."""
     llm: Caller | None = None

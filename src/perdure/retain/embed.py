@@ -1,4 +1,4 @@
-"""Embedding: texts to vectors and token vectors, on other threads while the extractor still reads."""
+"""Embedding: texts to vectors, on other threads while the extractor still reads."""
 
 from __future__ import annotations
 
@@ -10,30 +10,12 @@ from typing import Self
 import numpy as np
 
 from perdure.domain.work import check_work
-from perdure.ports.embedder import (
-    Embedder,
-    JointEmbedder,
-    LateInteraction,
-    Matrix,
-    PendingEmbeddings,
-    ThreadedEmbedder,
-    Vector,
-)
-
-Embedded = tuple[Matrix | None, Sequence[bytes]]
-"""Vectors (None without an embedder) and packed token vectors of some texts."""
+from perdure.ports.embedder import Embedder, Matrix, PendingEmbeddings, ThreadedEmbedder, Vector
 
 
-def embed_texts(texts: Sequence[str], embedder: Embedder | None, late: LateInteraction | None) -> Embedded:
-    """Vectors and token vectors, in one pass where one model gives both."""
-    nothing = [b""] * len(texts)
-    if not texts:
-        return None, nothing
-    both: object = late
-    if both is embedder and isinstance(both, JointEmbedder):
-        return both.embed_and_encode(texts)
-    vectors = embedder.embed_passages(texts) if embedder is not None else None
-    return vectors, late.encode_passages(texts) if late is not None else nothing
+def embed_texts(texts: Sequence[str], embedder: Embedder | None) -> Matrix | None:
+    """One vector per row, in the order of the texts; None without texts or embedder."""
+    return embedder.embed_passages(texts) if texts and embedder is not None else None
 
 
 class BackgroundEmbedder:
@@ -42,8 +24,8 @@ class BackgroundEmbedder:
     The result is that of `embed_texts`: when a text was embedded plays no part.
     """
 
-    def __init__(self, embedder: Embedder | None, late: LateInteraction | None) -> None:
-        self._embedder, self._late = embedder, late
+    def __init__(self, embedder: Embedder | None) -> None:
+        self._embedder = embedder
         self._thread: ThreadPoolExecutor | None = None
         self._pending: list[tuple[list[str], PendingEmbeddings]] = []
         self._started: set[str] = set()
@@ -62,49 +44,40 @@ class BackgroundEmbedder:
     def start(self, texts: Sequence[str]) -> None:
         """Begin with these texts; ones begun before are left out."""
         fresh = [text for text in dict.fromkeys(texts) if text not in self._started]
-        if fresh and not (self._embedder is None and self._late is None):
+        if fresh and self._embedder is not None:
             self._started.update(fresh)
-            self._pending.append((fresh, self._begin(fresh)))
+            self._pending.append((fresh, self._begin(fresh, self._embedder)))
         for _, pending in self._pending:
             pending.settle()
 
-    def finish(self, texts: Sequence[str]) -> Embedded:
-        """Vectors and token vectors of the texts, in their order; each distinct text is embedded once."""
+    def finish(self, texts: Sequence[str]) -> Matrix | None:
+        """One vector per row, in the order of the texts; each distinct text is embedded once."""
         self.start(texts)
         vectors: dict[str, Vector] = {}
-        tokens: dict[str, bytes] = {}
         for started, pending in self._pending:
             check_work()
-            for text, (vector, packed) in zip(started, pending.result(), strict=True):
-                tokens[text] = packed
-                if vector is not None:
-                    vectors[text] = vector
-        if not texts or not vectors:
-            return None, [tokens.get(text, b"") for text in texts]
-        return np.stack([vectors[text] for text in texts]), [tokens[text] for text in texts]
+            vectors.update(zip(started, pending.result(), strict=True))
+        return np.stack([vectors[text] for text in texts]) if texts and vectors else None
 
-    def _begin(self, texts: list[str]) -> PendingEmbeddings:
-        both: object = self._late
-        if both is self._embedder and isinstance(both, ThreadedEmbedder):
-            return both.begin(texts)
+    def _begin(self, texts: list[str], embedder: Embedder) -> PendingEmbeddings:
+        if isinstance(embedder, ThreadedEmbedder):
+            return embedder.begin(texts)
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="perdure-embed")
-        return _OnThread(self._thread.submit(embed_texts, texts, self._embedder, self._late))
+        return _OnThread(self._thread.submit(embedder.embed_passages, texts))
 
 
 class _OnThread:
     """A whole call of an embedder that answers when all is done."""
 
-    def __init__(self, running: Future[Embedded]) -> None:
+    def __init__(self, running: Future[Matrix]) -> None:
         self._running = running
 
     def settle(self) -> None:
         pass
 
-    def result(self) -> Sequence[tuple[Vector | None, bytes]]:
-        vectors, tokens = self._running.result()
-        rows: Sequence[Vector | None] = [None] * len(tokens) if vectors is None else list(vectors)
-        return list(zip(rows, tokens, strict=True))
+    def result(self) -> Sequence[Vector]:
+        return list(self._running.result())
 
     def cancel(self) -> None:
         self._running.cancel()

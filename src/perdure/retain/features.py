@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from perdure.domain.fact import Fact
-from perdure.ports.embedder import Embedder, LateInteraction, Matrix
+from perdure.ports.embedder import Embedder, Matrix
 from perdure.ports.store import Features
 from perdure.retain.build import Draft
-from perdure.retain.embed import Embedded, embed_texts
+from perdure.retain.embed import embed_texts
 from perdure.retain.identity import dedupe_key
 from perdure.retain.index_text import IndexText, index_text
 from perdure.text.signature import signature
@@ -45,19 +45,17 @@ def weigh_terms(fact: Fact, text: IndexText) -> dict[str, float]:
 
 
 def make_features(
-    drafts: Sequence[Draft], embedded: Embedded, earlier: Mapping[str, Features]
+    drafts: Sequence[Draft], vectors: Matrix | None, earlier: Mapping[str, Features]
 ) -> tuple[list[Features], dict[str, Features]]:
     """(the drafts' features, those of stored facts before them that change, by fact id).
 
     `earlier` are the stored features of the last facts of documents that are added to.
     """
-    vectors, tokens = embedded
     context, changed = _context_vectors(drafts, vectors, earlier)
     features = [
         replace(
             _features_without_models(draft.fact, draft.text, draft.key),
             vectors={} if vectors is None else {"fact": vectors[row], "context": context[row]},
-            tokens=tokens[row],
         )
         for row, draft in enumerate(drafts)
     ]
@@ -104,31 +102,28 @@ def _context_vectors(
     return context, changed
 
 
-def features_of_edited(fact: Fact, embedder: Embedder | None, late: LateInteraction | None) -> Features:
+def features_of_edited(fact: Fact, embedder: Embedder | None) -> Features:
     """The features of a fact whose text a person changed; it stands without neighbours."""
-    (features,) = _standing_alone([fact], [index_text(fact)], embedder, late)
+    (features,) = _standing_alone([fact], [index_text(fact)], embedder)
     return replace(features, dedupe_key=dedupe_key(fact))
 
 
-def features_of_synthesised(
-    facts: Sequence[Fact], embedder: Embedder | None, late: LateInteraction | None
-) -> list[Features]:
+def features_of_synthesised(facts: Sequence[Fact], embedder: Embedder | None) -> list[Features]:
     """The features of facts that were made of others: their words as they stand, without neighbours, never merged.
 
     Dates in their words were said at different times, so that none can be resolved here.
     """
-    return _standing_alone(facts, [IndexText(own=fact.text) for fact in facts], embedder, late)
+    return _standing_alone(facts, [IndexText(own=fact.text) for fact in facts], embedder)
 
 
 def _standing_alone(
-    facts: Sequence[Fact], texts: Sequence[IndexText], embedder: Embedder | None, late: LateInteraction | None
+    facts: Sequence[Fact], texts: Sequence[IndexText], embedder: Embedder | None
 ) -> list[Features]:
-    vectors, tokens = embed_texts([text.own for text in texts], embedder, late)
+    vectors = embed_texts([text.own for text in texts], embedder)
     return [
         replace(
             _features_without_models(fact, text, ""),
             vectors={} if vectors is None else {"fact": vectors[row], "context": vectors[row]},
-            tokens=tokens[row],
         )
         for row, (fact, text) in enumerate(zip(facts, texts, strict=True))
     ]

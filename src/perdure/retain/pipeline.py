@@ -142,7 +142,7 @@ def prepare_changes(
     """What the items change in the bank."""
     with (
         components.store.reading(bank) as reading,
-        BackgroundEmbedder(components.embedder, components.late) as embedder,
+        BackgroundEmbedder(components.embedder) as embedder,
     ):
         with trace.stage("extract"):
             drawn = _draw(components, reading, bank, plans, now, embedder)

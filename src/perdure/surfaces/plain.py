@@ -110,7 +110,6 @@ def plain_candidate(candidate: Candidate) -> dict[str, Any]:
         "id": candidate.fact_id,
         "channels": {rank.channel: {"rank": rank.rank, "score": rank.score} for rank in candidate.ranks},
         "fused": candidate.fused,
-        "late": candidate.late,
         "rerank": candidate.rerank,
         "strength": candidate.strength,
         "relevance": candidate.relevance,

@@ -46,7 +46,7 @@ _TIMES = ("occurred_start", "occurred_end", "mentioned_at", "valid_from", "valid
 _TIMES_SAID = ("mentioned_at", "valid_from", "valid_to")
 """Of a fact whose date is a guess, which is not shown."""
 _SCORED = {"semantic": "semantic", "semantic_floor": "semantic", "keyword": "keyword"}
-_EXPLAINED = ("channels", "fused", "late", "rerank", "relevance", "boosts", "score")
+_EXPLAINED = ("channels", "fused", "rerank", "relevance", "boosts", "score")
 _OPTIONAL = ("document_id", "chunk_id", "subject", "relation", "object", "confidence")
 
 

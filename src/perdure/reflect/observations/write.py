@@ -107,7 +107,7 @@ def embed_profiles(
         ]
     facts = [_fact(bank, plan, position, now) for position, plan in enumerate(changed)]
     retain = components.retain
-    features = features_of_synthesised(facts, retain.embedder, retain.late)
+    features = features_of_synthesised(facts, retain.embedder)
     return {
         plan.subject: NewFact(fact, own) for plan, fact, own in zip(changed, facts, features, strict=True)
     }

@@ -303,4 +303,4 @@ class _Forming:
 
     def _features(self, fact: Fact) -> Features:
         retain = self._components.retain
-        return opinion_features(fact, retain.embedder, retain.late)
+        return opinion_features(fact, retain.embedder)

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from perdure.domain.fact import BELIEF, INSTRUCTION, Fact, FactType
 from perdure.domain.opinion import EvidenceLabel, OpinionEvidence, beginning
-from perdure.ports.embedder import Embedder, LateInteraction
+from perdure.ports.embedder import Embedder
 from perdure.ports.store import Features, Rows
 from perdure.recall.beliefs import StoredOpinion, in_time_order, subject_entities
 from perdure.retain.features import features_of_edited
@@ -78,6 +78,6 @@ def opinion_fact(
     )
 
 
-def opinion_features(fact: Fact, embedder: Embedder | None, late: LateInteraction | None) -> Features:
+def opinion_features(fact: Fact, embedder: Embedder | None) -> Features:
     """How an opinion is found: by its statement; it is never merged with what somebody says."""
-    return replace(features_of_edited(fact, embedder, late), dedupe_key="")
+    return replace(features_of_edited(fact, embedder), dedupe_key="")

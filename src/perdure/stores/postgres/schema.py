@@ -10,10 +10,10 @@ from perdure.errors import StoreCorrupt, StoreError
 from perdure.stores.postgres.connections import SCHEMA_NAME, Connections, Db, select
 from perdure.stores.sql.schema import check_version, parse_tables
 
-SCHEMA = 3
+SCHEMA = 4
 """The schema of 0.1.0."""
-_BEFORE = 2
-"""The schema that upgrade.sql makes this one of."""
+_UPGRADES = {2: "upgrade_2.sql", 3: "upgrade_3.sql"}
+"""Schema -> the file that makes the next one of it."""
 ADVISORY_CLASS = 0x50455244
 """The first key of our advisory locks ("PERD")."""
 _DRIVER_TYPES = {
@@ -52,12 +52,12 @@ def prepare(connections: Connections) -> None:
             if not version:
                 db.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA_NAME}".encode())
                 db.execute(schema().encode())
-            elif version == _BEFORE:
-                db.execute(schema("upgrade.sql").encode())
+            for before in range(version or SCHEMA, SCHEMA):
+                db.execute(schema(_UPGRADES[before]).encode())
 
 
 def _version(db: Db, where: str) -> int:
-    """Return SCHEMA, 0 where there are no tables, or the schema before; raise for every other."""
+    """Return SCHEMA, 0 where there are no tables, or a schema that is upgraded; raise for every other."""
     query = (
         "SELECT current_setting('server_encoding'), to_regclass(?), EXISTS ("
         "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(?)::oid AND relkind = 'r')"
@@ -73,6 +73,6 @@ def _version(db: Db, where: str) -> int:
     if len(rows) != 1 or rows[0][0] < 1:
         raise StoreCorrupt(f"{where}: the schema {SCHEMA_NAME} has no version; restore it from a copy")
     version = int(rows[0][0])
-    if version != _BEFORE:
+    if version not in _UPGRADES:
         check_version(where, version, SCHEMA)
     return version

@@ -1,4 +1,4 @@
--- Schema 3 of PostgreSQL: the tables of schema 7 of SQLite, with the same names and columns. In every table `bank` is a
+-- Schema 4 of PostgreSQL: the tables of schema 8 of SQLite, with the same names and columns. In every table `bank` is a
 -- bank's number and `fact` a fact's number in that bank. Times are ISO 8601 text with the offset that they were given with,
 -- JSON is text: timestamptz and jsonb would not give back what was written. Keys sort by bytes, whatever the locale.
 
@@ -192,7 +192,6 @@ CREATE TABLE fact_features (
   terms TEXT NOT NULL,                         -- JSON object, term: weight
   passage TEXT NOT NULL,                       -- empty where it is the fact's text
   passage_in_context TEXT NOT NULL,            -- empty where it is the passage
-  tokens BYTEA NOT NULL,                       -- packed token vectors
   PRIMARY KEY (bank, fact)
 );
 CREATE INDEX fact_features_dedupe_key ON fact_features (bank, dedupe_key) WHERE dedupe_key <> '';
@@ -206,13 +205,12 @@ CREATE TABLE vector (
   PRIMARY KEY (bank, view, fact)
 );
 
--- Facts for which vectors of another model are kept aside until the bank switches over, with their token vectors.
+-- Facts for which vectors of another model are kept aside until the bank switches over.
 CREATE TABLE staged (
   bank BIGINT NOT NULL,
   fact BIGINT NOT NULL,
   model TEXT COLLATE "C" NOT NULL,
   dimensions BIGINT NOT NULL,
-  tokens BYTEA NOT NULL,
   PRIMARY KEY (bank, fact, model, dimensions)
 );
 
@@ -410,4 +408,4 @@ CREATE UNIQUE INDEX content_key_scope ON content_key (bank, scope);
 CREATE TABLE schema_version (
   version BIGINT NOT NULL
 );
-INSERT INTO schema_version (version) VALUES (3);
+INSERT INTO schema_version (version) VALUES (4);

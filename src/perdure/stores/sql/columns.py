@@ -28,7 +28,7 @@ FACT = (
 """Columns of `fact` but for recall statistics. Entities, tags and sources are rows of their own."""
 RECALLS = ("recall_count", "last_recalled_at", "recall_times")
 FACT_ROW = FACT + RECALLS
-FEATURES = ("dedupe_key", "words", "signature", "terms", "passage", "passage_in_context", "tokens")
+FEATURES = ("dedupe_key", "words", "signature", "terms", "passage", "passage_in_context")
 DOCUMENT = ("id", "title", "context", "metadata", "content_hash", "characters", "created_at", "updated_at")
 CHUNK = ("id", "document_id", "ordinal", "text", "content_hash")
 TURN = ("start", "end", "speaker", "is_agent", "said_at")

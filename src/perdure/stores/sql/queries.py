@@ -241,12 +241,9 @@ class BankRows(ABC):
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
         """Return what reranking reads of facts; an empty passage stands for the fact's text."""
-        names = "id, CASE WHEN passage = '' THEN text ELSE passage END, passage_in_context, tokens"
+        names = "id, CASE WHEN passage = '' THEN text ELSE passage END, passage_in_context"
         rows = self._where(f"SELECT {names} FROM {_FACT_JOIN.format('fact_features')}", "id", ids)
-        passages = {
-            fact_id: Passage(own, in_context or own, tokens) for fact_id, own, in_context, tokens in rows
-        }
-        return _in_order(ids, passages)
+        return _in_order(ids, {fact_id: Passage(own, in_context or own) for fact_id, own, in_context in rows})
 
     def documents(self, ids: Sequence[str] | None = None) -> list[Document]:
         query = f"SELECT {columns.names(columns.DOCUMENT)}, checksum FROM document WHERE bank = ?"

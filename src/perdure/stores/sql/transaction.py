@@ -281,8 +281,8 @@ class BankTransaction(BankRows):
         stored = {numbers[one.fact_id]: one for one in vectors if one.fact_id in numbers}
         for table in ("staged", "staged_vector"):
             self._delete(table, "fact", stored, model=model.name, dimensions=model.dimensions)
-        rows = [(no, model.name, model.dimensions, one.tokens) for no, one in stored.items()]
-        self._insert("staged", ("fact", "model", "dimensions", "tokens"), rows)
+        rows = [(no, model.name, model.dimensions) for no in stored]
+        self._insert("staged", ("fact", "model", "dimensions"), rows)
         vector_rows = [
             (no, model.name, model.dimensions, view, columns.to_float16(vector))
             for no, one in stored.items()
@@ -305,13 +305,6 @@ class BankTransaction(BankRows):
         self._execute(
             "INSERT INTO vector (bank, view, fact, value)"
             f" SELECT bank, view, fact, value FROM staged_vector {staged} ORDER BY view, fact",
-            *key,
-        )
-        self._execute(
-            f"UPDATE fact_features SET tokens = (SELECT tokens FROM staged {staged} AND fact = fact_features.fact)"
-            f" WHERE bank = ? AND fact IN (SELECT fact FROM staged {staged})",
-            *key,
-            self.bank_no,
             *key,
         )
         self._execute(f"DELETE FROM staged {staged}", *key)

@@ -16,16 +16,21 @@ from perdure.stores.sqlite.rows import fill_cache
 
 APPLICATION_ID = 0x50455244
 """Marks a SQLite file as Perdure's ("PERD")."""
-SCHEMA = 7
+SCHEMA = 8
 """The schema of 0.1.0. Lower numbers belong to files that were written before it."""
-_BEFORE = 6
-"""The schema that `_UPGRADE` makes this one of."""
-_UPGRADE = (
-    "ALTER TABLE fact ADD COLUMN listener TEXT NOT NULL DEFAULT ''",
-    "ALTER TABLE fact ADD COLUMN asked TEXT NOT NULL DEFAULT ''",
-    "ALTER TABLE fact ADD COLUMN dates TEXT NOT NULL DEFAULT '[]'",
-    f"PRAGMA user_version = {SCHEMA}",
-)
+_UPGRADES = {
+    6: (
+        "ALTER TABLE fact ADD COLUMN listener TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE fact ADD COLUMN asked TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE fact ADD COLUMN dates TEXT NOT NULL DEFAULT '[]'",
+    ),
+    7: (
+        "ALTER TABLE fact_features DROP COLUMN tokens",
+        "ALTER TABLE staged DROP COLUMN tokens",
+        f"PRAGMA user_version = {SCHEMA}",
+    ),
+}
+"""Schema -> the statements that make the next one of it."""
 
 
 def prepare(connection: sqlite3.Connection, path: str) -> None:
@@ -40,8 +45,8 @@ def prepare(connection: sqlite3.Connection, path: str) -> None:
         version = _version(connection, path, upgrading=True)
         if not version:
             create(connection)
-        elif version == _BEFORE:
-            for statement in _UPGRADE:
+        for before in range(version or SCHEMA, SCHEMA):
+            for statement in _UPGRADES[before]:
                 connection.execute(statement)
         if _lacks_cache(connection):
             fill_cache(connection)
@@ -119,7 +124,7 @@ def _version(connection: sqlite3.Connection, path: str, *, upgrading: bool = Fal
         return 0
     if version < 1:
         raise StoreCorrupt(f"{path} has schema {version}, which there never was; restore it from a copy")
-    if upgrading and version == _BEFORE:
-        return _BEFORE
+    if upgrading and version in _UPGRADES:
+        return int(version)
     check_version(path, version, SCHEMA)
     return SCHEMA

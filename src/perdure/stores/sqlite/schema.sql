@@ -1,4 +1,4 @@
--- Schema 7. In every table `bank` is a bank's number and `fact` a fact's number in that bank. Times are ISO 8601 text.
+-- Schema 8. In every table `bank` is a bank's number and `fact` a fact's number in that bank. Times are ISO 8601 text.
 
 -- One row per bank. Numbers of facts and changes are allotted here, under the write lock, and never used twice.
 CREATE TABLE bank (
@@ -190,7 +190,6 @@ CREATE TABLE fact_features (
   terms TEXT NOT NULL,                         -- JSON object, term: weight
   passage TEXT NOT NULL,                       -- empty where it is the fact's text
   passage_in_context TEXT NOT NULL,            -- empty where it is the passage
-  tokens BLOB NOT NULL,                        -- packed token vectors
   PRIMARY KEY (bank, fact)
 );
 CREATE INDEX fact_features_dedupe_key ON fact_features (bank, dedupe_key) WHERE dedupe_key <> '';
@@ -204,13 +203,12 @@ CREATE TABLE vector (
   PRIMARY KEY (bank, view, fact)
 ) WITHOUT ROWID;
 
--- Facts for which vectors of another model are kept aside until the bank switches over, with their token vectors.
+-- Facts for which vectors of another model are kept aside until the bank switches over.
 CREATE TABLE staged (
   bank INTEGER NOT NULL,
   fact INTEGER NOT NULL,
   model TEXT NOT NULL,
   dimensions INTEGER NOT NULL,
-  tokens BLOB NOT NULL,
   PRIMARY KEY (bank, fact, model, dimensions)
 );
 

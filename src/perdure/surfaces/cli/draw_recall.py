@@ -79,7 +79,7 @@ def figures(one: Recollection) -> str:
     if candidate is None:
         return ""
     parts = [f"{_SHORT.get(rank.channel, rank.channel)} #{rank.rank}" for rank in candidate.ranks]
-    scores = (("fused", candidate.fused, 3), ("late", candidate.late, 2), ("rerank", candidate.rerank, 2),
+    scores = (("fused", candidate.fused, 3), ("rerank", candidate.rerank, 2),
               ("relev", candidate.relevance, 2), ("score", one.score, 3))  # fmt: skip
     parts += [f"{name} {value:.{digits}f}" for name, value, digits in scores if value is not None]
     parts += [f"{name} {value:.2f}" for name, value in candidate.boosts.items() if name[0] == "+" and value]
