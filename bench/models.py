@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.models_data import DEPTH, Bank, Bm25, Quality, Scores, best_first, judge, read_banks
+from bench.models_data import Bank, Bm25, Quality, Scores, best_first, judge, read_banks
 from perdure.errors import ModelMissing
 from perdure.models.manifest import ModelSpec, known_models
 from perdure.models.onnx_embedder import DEFAULT_EMBEDDER, OnnxEmbedder

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +15,32 @@ from numpy.typing import NDArray
 
 from perdure.text.terms import index_terms
 
+_MODULES = (
+    "argparse",
+    "logging",
+    "email",
+    "datetime",
+    "threading",
+    "subprocess",
+    "socket",
+    "random",
+    "unittest",
+    "pathlib",
+)
 Scores = NDArray[np.float32]
 DEPTH = 100
+
+
+def paragraphs() -> list[str]:
+    """Paragraphs of prose that every Python brings along: those of the standard library's docstrings."""
+    found: set[str] = set()
+    for name in _MODULES:
+        for _, thing in inspect.getmembers(importlib.import_module(name), inspect.isclass):
+            for part in re.split(r"\n\s*\n", thing.__doc__ or ""):
+                text = " ".join(part.split())
+                if 60 < len(text) < 400:
+                    found.add(text)
+    return sorted(found)
 
 
 @dataclass(frozen=True, slots=True)

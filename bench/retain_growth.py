@@ -180,7 +180,6 @@ def _features(fact: Fact, vector: np.ndarray[tuple[int, ...], np.dtype[np.float3
         terms=weigh_terms(fact, texts),
         words=plain_words(texts.own),
         signature=signature(fact.text),
-        tokens=bytes(2_048),
         dedupe_key=dedupe_key(fact),
         passage=texts.own,
     )

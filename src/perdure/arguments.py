@@ -351,8 +351,6 @@ class SettingArguments(TypedDict, total=False):
     """PostgreSQL: facts above which a bank is searched in SQL, not in memory"""
     encrypt_content: bool
     """PostgreSQL: encrypt the content of new banks, so that destroying keys erases it"""
-    late: bool
-    """Keep token vectors for late interaction"""
     tagger: Literal["auto", "spacy", "rules"]
     models_folder: Path | str | None
     """Folder with model files, looked at first"""

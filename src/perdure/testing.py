@@ -250,7 +250,7 @@ class RowsContract:
         with store.reading(BANK) as reading:
             assert reading.facts(["full"]) == [full.fact]
             assert_same_features(full.features, reading.features(["full"])["full"])
-            passage = Passage("Zoë: I moved to Łódź", "Ann: Where to?\nZoë: I moved to Łódź", b"\x00\x01\xff")
+            passage = Passage("Zoë: I moved to Łódź", "Ann: Where to?\nZoë: I moved to Łódź")
             assert reading.passages(["full"]) == {"full": passage}
 
     def test_rows_come_in_the_order_asked_and_unknown_ones_are_left_out(self, store: Store) -> None:
@@ -259,8 +259,8 @@ class RowsContract:
             assert [fact.id for fact in reading.facts(["c", "no", "a"])] == ["c", "a"]
             assert reading.features(["no"]) == {}
             assert reading.passages(["a", "b", "no"]) == {
-                "a": Passage("text of a", "text of a", b""),
-                "b": Passage("own", "own", b""),
+                "a": Passage("text of a", "text of a"),
+                "b": Passage("own", "own"),
             }
 
     def test_a_bank_never_written_is_empty(self, store: Store) -> None:

@@ -162,9 +162,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     def change_model(self) -> None:
         model = EmbeddingModel(f"model of {self.time}", MODEL.dimensions)
-        staged = [
-            StagedVectors(fact.id, {"fact": self.sampler.vector()}) for fact in self.stored(50)
-        ]
+        staged = [StagedVectors(fact.id, {"fact": self.sampler.vector()}) for fact in self.stored(50)]
         self.write(lambda tx: tx.stage_vectors(model, staged))
         self.write(lambda tx: tx.switch_model(model))
 

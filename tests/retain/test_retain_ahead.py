@@ -76,9 +76,7 @@ def talk(document: str, turns: int) -> list[dict[str, Any]]:
 
 def run(extractor: Any, embedder: Any, *contents: list[dict[str, Any]]) -> tuple[MemoryStore, list[Any]]:
     store = MemoryStore()
-    components = RetainComponents(
-        store=store, extractor=extractor, clock=lambda: NOW, embedder=embedder
-    )
+    components = RetainComponents(store=store, extractor=extractor, clock=lambda: NOW, embedder=embedder)
     results = [
         retain(components, RetainRequest(bank="b", items=read_items(content, {}))) for content in contents
     ]

@@ -53,7 +53,7 @@ def fill(path: Path, *banks: str) -> Sampler:
             with store.transaction(bank) as tx:
                 tx.delete_facts([facts[7].fact.id])
                 tx.add_proofs([Proof(facts[8].fact.id, "tagged", "spoken", START)])
-                tx.stage_vectors(OTHER, [StagedVectors(facts[0].fact.id, {"fact": sampler.vector()}, b"t")])
+                tx.stage_vectors(OTHER, [StagedVectors(facts[0].fact.id, {"fact": sampler.vector()})])
                 tx.put_records(
                     [Record(kind="a kind that nobody knows", id="1", body={"text": "日本 \u2028"})]
                 )

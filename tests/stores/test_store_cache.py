@@ -85,7 +85,7 @@ def change_model(store: SqliteStore) -> None:
     other = EmbeddingModel("other", 4)
     vectors = np.random.default_rng(2).normal(size=(SIZE, 4)).astype(np.float32)
     with store.transaction(BANK) as tx:
-        tx.stage_vectors(other, [StagedVectors(f"f{n}", {"fact": vectors[n]}, b"") for n in range(SIZE)])
+        tx.stage_vectors(other, [StagedVectors(f"f{n}", {"fact": vectors[n]}) for n in range(SIZE)])
         tx.switch_model(other)
 
 

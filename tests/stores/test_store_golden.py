@@ -62,8 +62,15 @@ def test_the_golden_file_reads_as_what_was_written(tmp_path: Path) -> None:
     check(load(tmp_path / "memory.db"))
 
 
-def test_a_file_of_the_schema_before_is_upgraded_and_keeps_everything_but_token_vectors(tmp_path: Path) -> None:
+def test_a_file_of_the_schema_before_is_upgraded_and_keeps_everything_but_token_vectors(
+    tmp_path: Path,
+) -> None:
     check(load(tmp_path / "memory.db", 7))
+
+
+def test_a_file_of_schema_6_is_upgraded_too(tmp_path: Path) -> None:
+    with closing(SqliteStore.open(load(tmp_path / "memory.db", 6))) as store:
+        assert read_store(store)["banks"].keys() == expected()["banks"].keys()
 
 
 def test_the_code_of_today_writes_the_golden_file_of_today(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def write_some(tx: Transaction) -> None:
     tx.add_proofs([Proof("f1", "d1", "c1", NOW)])
     tx.proofs_from(document_ids=["d1"], chunk_ids=["c1"])
     tx.replace_proofs({"f1": [Proof("f1", "d1", "c1", NOW)]})
-    tx.stage_vectors(OTHER, [StagedVectors("f1", {"fact": unit(1)}, b"")])
+    tx.stage_vectors(OTHER, [StagedVectors("f1", {"fact": unit(1)})])
     tx.delete_facts(["f1", "f7"])
     tx.delete_documents(["d1"])
     tx.delete_chunks(["c1"])

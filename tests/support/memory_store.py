@@ -329,7 +329,7 @@ class MemoryTransaction(MemoryRows):
         """Facts without staged vectors have none afterwards."""
         state = self.state
         for fact_id, features in state.features.items():
-            staged = state.staged.pop((model, fact_id), StagedVectors(fact_id, {}, b""))
+            staged = state.staged.pop((model, fact_id), StagedVectors(fact_id, {}))
             state.features[fact_id] = replace(features, vectors=staged.vectors)
         self.set_model(model)
 

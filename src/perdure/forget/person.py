@@ -339,9 +339,7 @@ def redact_facts(
         redacted_features = _features_without(redacted, own, names[fact.id])
         if redacted.text != fact.text or redacted_features.passage != own.passage:
             unembedded.add(fact.id)
-            redacted_features = replace(
-                redacted_features, vectors={}, signature=signature(redacted.text)
-            )
+            redacted_features = replace(redacted_features, vectors={}, signature=signature(redacted.text))
         if _states_other(fact, redacted):
             redacted_features = replace(redacted_features, dedupe_key="")
         after[fact.id], found_by[fact.id] = redacted, redacted_features

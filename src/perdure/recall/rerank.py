@@ -15,7 +15,6 @@ from perdure.text.perspective import asked_roles
 from perdure.text.terms import plain_words
 
 
-
 def rerank(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> list[Candidate]:
     """Return the pool with its relevance, best first."""
     blend = run.request.recipe.blend

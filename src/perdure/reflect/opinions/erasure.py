@@ -112,5 +112,5 @@ def _put_facts(tx: Transaction, left: Mapping[str, _Left], facts: Mapping[str, F
         if after is not None:
             rewritten[before.id] = after
     tx.update_facts(list(rewritten.values()))
-    tx.put_features({fact.id: opinion_features(fact, None, None) for fact in rewritten.values()})
+    tx.put_features({fact.id: opinion_features(fact, None) for fact in rewritten.values()})
     return frozenset(rewritten)
