@@ -23,7 +23,7 @@ FOUND_BY = {
 _SHORT = {"semantic": "sem", "keyword": "key", "temporal": "time", "neighbourhood": "near"}
 LEGEND = (
     "#1 is a channel's best find: sem by meaning, near by the meaning around it, key by words, graph through entities and "
-    "links, time by date. fused adds 1/(60 + rank) over the channels; rerank is the cross-encoder's score; relev the "
+    "links, time by date. fused adds 1/(60 + rank) over the channels; rerank is the reader's score; relev the "
     "probability that the fact helps; score orders, after the boosts."
 )
 KEEP_LOADED = "Each command loads the models anew; `perdure serve --open` keeps them loaded and answers in milliseconds."
@@ -103,7 +103,7 @@ def why_first(result: RecallResult) -> str:
     if candidate.rerank is not None:
         others = [one.candidate.rerank for one in result.recollections[1:] if one.candidate is not None]
         highest = all(other is None or other <= candidate.rerank for other in others)
-        reasons.append(f"the cross-encoder gave it {'the most, ' if highest else ''}{candidate.rerank:.2f}")
+        reasons.append(f"the reader gave it {'the most, ' if highest else ''}{candidate.rerank:.2f}")
     if first.answers is not None and first.span:
         reasons.append(f"the reader found the answer “{first.span}” in it")
     raised = [
