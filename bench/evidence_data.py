@@ -4,11 +4,11 @@
 | --- | --- | --- |
 | `locomo` | of two people's conversations | the same of another conversation, with the speakers' names exchanged |
 | `longmemeval_pool` | of a user, in the first person | the same, with every session that holds a part of the answer left out |
-| `truth` | the seen conversations, asked while time goes on | their own, and those of the other conversation that name the person |
-| `languages` | five languages | their own |
+| `chats` | the seen half of `bench/chats`, after all messages | their own |
+| `written` | the development conversations of `lab/data/written`, which the reader is not trained on | their own |
 
 Each question belongs to a half: it is fitted on one and reported on the other. Conversations are halved whole; questions of the one bank
-of LongMemEval by a hash of their id; languages by the halves that they have.
+of LongMemEval by a hash of their id.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import blake2b
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from bench.languages import ASKED_AT, LANGUAGES, read_language, retain_language
-from bench.truth.conversations import UNANSWERABLE, load_conversations, retained_item
-from bench.truth.replay import TURN, open_replay
-from perdure import AsOf, Filter, Perdure, RecallResult
+from bench.chats.__main__ import MESSAGE, retain_chat
+from bench.chats.conversation import read_chats
+from bench.truth.replay import open_replay
+from lab.scenes import DEV
+from lab.sources import written_scenes
+from perdure import Filter, Perdure, RecallResult
 from perdure.domain.recall import FactSignals, QuestionSignals
 from perdure.domain.time import parse_instant
 from perdure.evaluation.data import LabelledBank, LabelledQuery, load_banks
@@ -33,7 +35,6 @@ from perdure.evaluation.run import ITEM_KEY, bank_database, retain_banks
 from perdure.settings import Settings
 
 RECIPES = ("default", "fast")
-TRUTH = Path(__file__).parent / "truth" / "seen" / "conversations.json"
 MAX_TOKENS = 8192
 MOST = 500
 """Questions of a data file."""
@@ -193,60 +194,53 @@ def speakers(bank: LabelledBank) -> list[str]:
     return sorted({item.speaker for item in bank.items if item.speaker})
 
 
-def ask_truth() -> Iterator[JudgedQuestion]:
-    """The seen conversations, each question at its time; at the end those of the other conversation."""
-    conversations = load_conversations(TRUTH)
-    half_of = halves([one.bank for one in conversations])
-    with open_replay() as (memory, clock):
-        for one in conversations:
-            sessions = [list(turns) for _, turns in groupby(one.turns, key=lambda turn: turn.session)]
-            others = [query for other in conversations if other is not one for query in other.queries]
-            own = sorted(one.queries, key=lambda query: query.asked_at)
-            last = max(one.turns[-1].said_at, own[-1].asked_at)
-            # "Where do I live?" has an answer in every conversation; a question that names the person has none in another's.
-            foreign = [
-                replace(query, asked_at=last, as_of=None, evidence=frozenset())
-                for query in others
-                if query.type != UNANSWERABLE and query.person == "third"
-            ]
-            for place, query in enumerate([*own, *foreign]):
-                while sessions and sessions[0][0].said_at <= query.asked_at:
-                    session = sessions.pop(0)
-                    clock.now = session[-1].said_at
-                    memory.retain(one.bank, [retained_item(turn) for turn in session])
+def ask_chats() -> Iterator[JudgedQuestion]:
+    """The seen chats; two are fitted on."""
+    chats = read_chats("seen")
+    half_of = halves([chat.bank for chat in chats])
+    for chat in chats:
+        with open_replay() as (memory, clock):
+            retain_chat(memory, clock, chat)
+            for query in chat.queries:
                 clock.now = query.asked_at
-                is_own = place < len(own)
                 for recipe in RECIPES:
                     result = memory.recall(
-                        one.bank, query.text, recipe=recipe, asked_at=query.asked_at, explain=True, track=False,
-                        as_of=AsOf(valid=query.as_of) if query.as_of else None, max_tokens=MAX_TOKENS,
+                        chat.bank, query.text, recipe=recipe, asker=chat.asker, explain=True, track=False,
+                        max_tokens=MAX_TOKENS,
                     )  # fmt: skip
                     yield judged(
-                        result, query.evidence, TURN, set="truth", group=one.bank, id=query.id, recipe=recipe,
-                        kind=query.type if is_own else "foreign", person=query.person, fitted=half_of[one.bank],
-                        answerable=is_own and query.type != UNANSWERABLE,
+                        result, query.evidence, MESSAGE, set="chats", group=chat.bank, id=query.id, recipe=recipe,
+                        kind=query.type, person="first", fitted=half_of[chat.bank], answerable=query.is_answerable,
                     )  # fmt: skip
 
 
-def ask_languages(folder: Path) -> Iterator[JudgedQuestion]:
-    """The questions in five languages."""
-    with Perdure.open(folder / "languages.db") as memory:
-        filled = {bank.id for bank in memory.banks.list()}
-        for data in map(read_language, LANGUAGES):
-            if data.language not in filled:
-                retain_language(memory, data)
-            for half in ("seen", "unseen"):
-                for number, question in enumerate(data.questions([half])):
-                    for recipe in RECIPES:
-                        result = memory.recall(
-                            data.language, question.text, recipe=recipe, asked_at=ASKED_AT, explain=True, track=False,
-                            max_tokens=MAX_TOKENS,
-                        )  # fmt: skip
-                        yield judged(
-                            result, [question.fact] if question.fact else [], ITEM_KEY, set="languages", group=data.language,
-                            id=f"{half}-{number}", recipe=recipe, kind=question.wording, person="first", fitted=half == "seen",
-                            answerable=question.fact is not None,
-                        )  # fmt: skip
+def ask_written() -> Iterator[JudgedQuestion]:
+    """The development conversations of the lab, each question by its asker."""
+    scenes = [scene for scene in written_scenes() if scene.split == DEV]
+    half_of = halves([scene.id for scene in scenes])
+    for scene in scenes:
+        with open_replay() as (memory, clock):
+            items = [
+                {
+                    "content": said.text, "speaker": said.speaker, "timestamp": said.date, "document_id": said.date[:10],
+                    "role": "assistant" if said.speaker == "bot" else "user", "metadata": {MESSAGE: str(index)},
+                }
+                for index, said in enumerate(scene.statements)
+            ]  # fmt: skip
+            clock.now = datetime.fromisoformat(scene.statements[-1].date).replace(tzinfo=UTC) + timedelta(days=3)
+            memory.retain(scene.id, items)
+            for number, asked in enumerate(scene.questions):
+                current = [str(answer.index) for answer in asked.answers if not answer.is_stale]
+                for recipe in RECIPES:
+                    result = memory.recall(
+                        scene.id, asked.text, recipe=recipe, asker=asked.asker or None, explain=True, track=False,
+                        max_tokens=MAX_TOKENS,
+                    )  # fmt: skip
+                    yield judged(
+                        result, current, MESSAGE, set="written", group=scene.id, id=str(number), recipe=recipe,
+                        kind=asked.type, person="first" if asked.asker else "third", fitted=half_of[scene.id],
+                        answerable=bool(asked.answers),
+                    )  # fmt: skip
 
 
 def gather(data: Sequence[Path], cache: Path, most: int, again: bool) -> list[JudgedQuestion]:
@@ -255,7 +249,7 @@ def gather(data: Sequence[Path], cache: Path, most: int, again: bool) -> list[Ju
     sources: dict[str, Callable[[], Iterator[JudgedQuestion]]] = {
         path.stem: partial(ask_banks, path, cache, most) for path in data
     }
-    sources |= {"truth": ask_truth, "languages": partial(ask_languages, cache)}
+    sources |= {"chats": ask_chats, "written": ask_written}
     questions: list[JudgedQuestion] = []
     for name, ask in sources.items():
         kept = cache / f"evidence-{name}.jsonl"

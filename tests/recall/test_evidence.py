@@ -17,35 +17,19 @@ from perdure.recall.evidence import (
     read_calibrations,
 )
 
-MODELS = {"reranker": "ms-marco-minilm-l-12-v2", "embedder": "e5-small-v2"}
-GOOD = FactSignals(
-    logit=8.5, late=0.8, cosine=0.9, nearby=0.9, bm25=9.0, covered=1.0, channels=5, score=0.999, names=1.0,
-    speaker=True,
-)  # fmt: skip
-POOR = FactSignals(
-    logit=-9.0, late=0.4, cosine=0.78, nearby=0.78, bm25=0.5, covered=0.2, channels=2, score=0.05
-)
-UNREAD = replace(GOOD, logit=None)
+GOOD = FactSignals(answers=4.0, cosine=0.9, bm25=9.0, covered=1.0, score=0.999, names=1.0, speaker=True)
+POOR = FactSignals(answers=-5.0, cosine=0.78, bm25=0.5, covered=0.2, score=0.05)
+UNREAD = replace(GOOD, answers=None)
 SMALL = """
-reranker = "r"
-embedder = "e"
-[cross]
+[reader]
 strong = 0.8
 weak = 0.3
 floor = 0.2
-[cross.answer]
+[reader.answer]
 bias = 0.0
-logit = 1.0
-[cross.fact]
-logit = 0.5
-[late]
-strong = 0.9
-weak = 0.4
-floor = 0.3
-[late.answer]
-late = 1.0
-[late.fact]
-late = 1.0
+answers = 1.0
+[reader.fact]
+answers = 0.5
 [words]
 strong = 0.95
 weak = 0.5
@@ -63,6 +47,7 @@ covered = 1.0
 [bare.fact]
 covered = 1.0
 """
+CALIBRATIONS = pytest.mark.parametrize("name", ["reader", "words", "bare"])
 
 
 def asked(*facts: FactSignals, **question: float) -> QuestionSignals:
@@ -74,8 +59,8 @@ def confidence(signals: QuestionSignals, calibration: Calibration) -> float:
     return judge(signals, calibration, [str(n) for n in range(len(signals.facts))]).confidence
 
 
-@pytest.mark.parametrize("name", ["cross", "late", "words", "bare"])
-@pytest.mark.parametrize("field", ["logit", "late", "cosine", "nearby", "bm25", "covered", "names"])
+@CALIBRATIONS
+@pytest.mark.parametrize("field", ["answers", "cosine", "bm25", "covered", "names"])
 def test_what_speaks_for_a_fact_never_lowers_its_probability(name: str, field: str) -> None:
     calibration = read_calibrations().by_name[name]
     low, high = replace(POOR, **{field: getattr(POOR, field)}), replace(POOR, **{field: getattr(GOOD, field)})
@@ -84,7 +69,7 @@ def test_what_speaks_for_a_fact_never_lowers_its_probability(name: str, field: s
     assert relevance[1] >= relevance[0]
 
 
-@pytest.mark.parametrize("name", ["cross", "late", "words", "bare"])
+@CALIBRATIONS
 @pytest.mark.parametrize("doubt", ["stale", "unsure"])
 def test_a_first_fact_that_is_over_or_doubtful_lowers_the_confidence(name: str, doubt: str) -> None:
     calibration = read_calibrations().by_name[name]
@@ -92,8 +77,8 @@ def test_a_first_fact_that_is_over_or_doubtful_lowers_the_confidence(name: str, 
     assert confidence(doubtful, calibration) < confidence(sure, calibration)
 
 
-@pytest.mark.parametrize("name", ["cross", "late", "words", "bare"])
-def test_a_clear_answer_is_likely_with_and_without_the_cross_encoder_and_a_poor_one_is_nothing(
+@CALIBRATIONS
+def test_a_clear_answer_is_likely_with_and_without_the_reader_and_a_poor_one_is_nothing(
     name: str,
 ) -> None:
     calibration = read_calibrations().by_name[name]
@@ -103,30 +88,23 @@ def test_a_clear_answer_is_likely_with_and_without_the_cross_encoder_and_a_poor_
     assert max(poor.relevances.values()) < calibration.floor
 
 
-def test_the_calibration_is_chosen_by_the_signals_the_models_and_the_script() -> None:
-    calibrations = read_calibrations()
-
-    def chosen(signals: QuestionSignals, **models: str | None) -> str:
-        return calibrations.choose(signals, **{**MODELS, **models}).name  # type: ignore[arg-type]
-
-    assert chosen(asked(GOOD)) == "cross"
-    assert chosen(asked(UNREAD)) == "late"
-    assert chosen(asked(GOOD), reranker=None) == "late"
-    assert chosen(asked(GOOD), reranker="another") == "late"
-    assert chosen(asked(GOOD), embedder="another") == "words"
-    assert chosen(asked(replace(UNREAD, late=None))) == "words"
-    assert chosen(asked(UNREAD, latin=0.0)) == "words"
-    assert chosen(asked(replace(UNREAD, late=None, bm25=0.0))) == "bare"
-    assert chosen(asked()) == "bare"
+def test_the_calibration_is_chosen_by_the_signals_and_the_script() -> None:
+    choose = read_calibrations().choose
+    assert choose(asked(GOOD)).name == "reader"
+    assert choose(asked(UNREAD, GOOD)).name == "reader"
+    assert choose(asked(UNREAD)).name == "words"
+    assert choose(asked(GOOD, latin=0.0)).name == "words"
+    assert choose(asked(replace(UNREAD, bm25=0.0))).name == "bare"
+    assert choose(asked()).name == "bare"
 
 
 def test_levels_and_weights_are_those_of_the_file() -> None:
     calibrations = parse_calibrations(SMALL)
-    cross = calibrations.by_name["cross"]
+    reader = calibrations.by_name["reader"]
     levels = {-2.0: Evidence.NONE, 0.0: Evidence.WEAK, 1.3: Evidence.WEAK, 1.4: Evidence.STRONG}
-    for logit, level in levels.items():
-        assert judge(asked(replace(POOR, logit=logit)), cross, ["1"]).level is level
-    judged = judge(asked(replace(POOR, logit=2.0), replace(POOR, logit=2.0)), cross, ["a", "b"])
+    for answers, level in levels.items():
+        assert judge(asked(replace(POOR, answers=answers)), reader, ["1"]).level is level
+    judged = judge(asked(replace(POOR, answers=2.0), replace(POOR, answers=2.0)), reader, ["a", "b"])
     assert judged.relevances == {"a": pytest.approx(0.8808, abs=1e-4), "b": pytest.approx(0.7311, abs=1e-4)}
     assert judged.confidence == judged.relevances["a"]
     assert judged.lowest == judged.relevances["b"]
@@ -138,8 +116,7 @@ def test_nothing_recalled_is_no_evidence() -> None:
 
 
 def test_the_margin_of_an_answer_is_its_lead_over_the_second() -> None:
-    close = asked(GOOD, replace(GOOD, logit=8.0))
-    assert answer_features(close)["margin"] == 0.0
-    assert answer_features(close)["logit_margin"] == 0.5
+    assert answer_features(asked(GOOD, replace(GOOD, answers=3.0)))["margin"] == 0.0
+    assert answer_features(asked(GOOD, replace(GOOD, answers=3.0)))["best_rival"] == 3.0
     assert answer_features(asked(GOOD, POOR))["margin"] == 6.0
     assert answer_features(asked(GOOD))["margin"] == 6.0

@@ -116,6 +116,8 @@ class Candidate:
     """The reader's probability that it answers the question; None when it did not read it."""
     span: str = ""
     """The words that would answer."""
+    before: str = ""
+    """The turn before it, as the reader reads it."""
     meaning: str = ""
     """How it is meant, as far as the reader was asked."""
     is_earlier: bool = False
@@ -140,16 +142,12 @@ class Candidate:
 class FactSignals:
     """Signals of one candidate. None: that model or channel did not score it."""
 
-    logit: float | None = None
-    """The reranker's raw score."""
-    late: float | None = None
-    cosine: float | None = None
-    nearby: float | None = None
-    """Cosine of the neighbourhood."""
+    answers: float | None = None
+    """The reader's log-odds that it answers."""
+    cosine: float = 0.0
     bm25: float = 0.0
     covered: float = 0.0
     """Share of the question's terms in the fact or its turn."""
-    channels: int = 0
     score: float = 0.0
     """Relevance with boosts, which orders the candidates."""
     names: float = 0.0

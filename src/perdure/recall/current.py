@@ -114,13 +114,13 @@ def order_answers(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> li
     ]
     if not eligible:
         return ordered
-    current = max(eligible, key=_said)
+    current = max(eligible, key=said_at)
     for member in members:
-        older = _said(member) < _said(current)
+        older = said_at(member) < said_at(current)
         member.is_earlier = older and not same_value(member.span, current.span)
     scores = [member.score for member in members]
-    by_time = sorted(members, key=lambda c: (c in eligible, _said(c)), reverse=True)
-    for place, score, member in zip(places, scores, by_time, strict=True):
+    lifted = [current, *(member for member in members if member is not current)]
+    for place, score, member in zip(places, scores, lifted, strict=True):
         if score != member.score:
             member.boosts["current"] = score / member.score if member.score else 1.0
         member.score, ordered[place] = score, member
@@ -134,7 +134,7 @@ def _may_be_current(candidate: Candidate, bound: datetime | None) -> bool:
     return bound is None or _begun(fact) < bound
 
 
-def _said(candidate: Candidate) -> tuple[datetime, int, datetime]:
+def said_at(candidate: Candidate) -> tuple[datetime, int, datetime]:
     """Return when a statement was said; of one day the place in the document decides, then the time of recording."""
     fact = candidate.fact
     if fact is None:

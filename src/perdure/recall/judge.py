@@ -7,17 +7,13 @@ from dataclasses import dataclass
 
 from perdure.domain.recall import Candidate, Evidence, Precision, Query, QuestionSignals
 from perdure.recall.components import RecallRun
-from perdure.recall.current import ANSWERS, is_over
+from perdure.recall.current import is_over
 from perdure.recall.evidence import Calibrations, Judgement, judge, read_calibrations
 from perdure.recall.signals import JUDGED, read_signals
 from perdure.text.terms import index_terms
 
 MOST_LOOKED_AT, MOST_ADDED = 12, 3
 """Facts among which further aspects of a question are looked for, and facts that are added for them."""
-LEAST_ANSWER = 0.15
-"""Probability of answering below which no statement that the reader read answers: 10% of the answerable questions of messy chats stay below it, and 38% of the others (docs/evidence.md)."""
-STRONG_ANSWER = 0.5
-"""Probability of answering that strong evidence needs, where the reader read the first statement."""
 IN_WINDOW = 1.0
 """Relevance of a fact of the window, where a question asks for nothing but a time."""
 
@@ -35,23 +31,9 @@ class JudgedPool:
 
     @property
     def evidence(self) -> Evidence:
-        """The level of the answer; weak where it is none, but injection keeps facts that probably help."""
+        """Return the level of the answer; weak if injection keeps facts that probably help."""
         level = self.judgement.level
-        if self.is_unanswered:
-            return Evidence.NONE
-        first = self.pool[0].answers if self.pool else None
-        if level is Evidence.STRONG and first is not None and first < STRONG_ANSWER:
-            return Evidence.WEAK
-        helps = (first or 0.0) >= ANSWERS or (self.dropped and self.pool)
-        return Evidence.WEAK if level is Evidence.NONE and helps else level
-
-    @property
-    def is_unanswered(self) -> bool:
-        """Return whether the reader read the best statements and none of them probably answers."""
-        read = [
-            candidate.answers for candidate in (*self.pool, *self.dropped) if candidate.answers is not None
-        ]
-        return bool(read) and max(read) < LEAST_ANSWER
+        return Evidence.WEAK if level is Evidence.NONE and self.dropped and self.pool else level
 
     def relevance(self, candidate: Candidate) -> float:
         """The probability that a candidate helps; of those that were not judged the lowest of the judged."""
@@ -66,17 +48,12 @@ def judge_pool(
     run: RecallRun, query: Query, pool: Sequence[Candidate], calibrations: Calibrations | None = None
 ) -> JudgedPool:
     """Judge the best candidates; for injection, drop those below the calibrated floor."""
-    components = run.components
     run.read_facts(pool[:JUDGED])
     head = [candidate for candidate in pool[:JUDGED] if candidate.fact is not None]
     is_past = query.is_past or run.where.as_of.valid is not None
     over = {c.fact_id for c in head if not is_past and c.fact is not None and is_over(c.fact, run.where)}
     signals = read_signals(query, head, over)
-    calibration = (calibrations or read_calibrations()).choose(
-        signals,
-        reranker=components.reranker.name if components.reranker is not None else None,
-        embedder=components.embedder.model.name if components.embedder is not None else None,
-    )
+    calibration = (calibrations or read_calibrations()).choose(signals)
     judgement = judge(signals, calibration, [candidate.fact_id for candidate in head])
     judged = JudgedPool(pool=pool, signals=signals, judgement=judgement)
     return judged if run.request.precision is Precision.SEARCH else _for_injection(judged, query, head)
@@ -87,7 +64,7 @@ def admit_window(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> Jud
     signals = read_signals(query, pool, frozenset())
     relevances = {candidate.fact_id: IN_WINDOW for candidate in pool}
     judgement = Judgement(
-        calibration=read_calibrations().choose(signals, reranker=None, embedder=None),
+        calibration=read_calibrations().choose(signals),
         relevances=relevances,
         confidence=IN_WINDOW if pool else 0.0,
     )
@@ -101,16 +78,9 @@ def _for_injection(judged: JudgedPool, query: Query, head: Sequence[Candidate]) 
     """Keep what reaches the floor, and for each further aspect of the question the best fact on it; nothing where no fact does."""
     judgement, calibration = judged.judgement, judged.judgement.calibration
     reason: str | None = None
-    kept = [
-        candidate
-        for candidate in head
-        if not judged.is_unanswered
-        and (judged.relevance(candidate) >= calibration.floor or (candidate.answers or 0.0) >= ANSWERS)
-    ]
+    kept = [candidate for candidate in head if judged.relevance(candidate) >= calibration.floor]
     if not head:
         reason = "memory holds nothing on this"
-    elif judged.is_unanswered:
-        reason = "no statement that was read answers this"
     elif not kept:
         best = max(judgement.relevances.values())
         reason = f"the best fact helps with probability {best:.2f}, which is below the floor of {calibration.floor:.2f}"

@@ -25,6 +25,7 @@ from perdure.recall.reading import read_answers
 from perdure.recall.rerank import rerank
 from perdure.recall.score import ScoringContext, above_floors
 from perdure.recall.search import search
+from perdure.recall.succession import order_successions
 from perdure.recall.window_facts import window_facts
 
 
@@ -76,6 +77,7 @@ def recall_facts(components: RecallComponents, request: RecallRequest) -> Recall
                 pool = lower_doubtful(run, pool, recipe.doubt, HEAD)
                 pool = order_lines(run, question.query, lower_ended(run, question.query, pool))
                 pool = order_answers(run, question.query, pool)
+                pool = order_successions(run, question.query, pool)
             with trace.stage("diversify"):
                 pool = diversify(pool, recipe.diversity, run.read_facts)
             with trace.stage("judge"):

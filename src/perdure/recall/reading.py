@@ -10,10 +10,7 @@ from perdure.errors import ModelError, public_message
 from perdure.ports.reader import PlacedStatement
 from perdure.ports.store import Passage
 from perdure.recall.components import RecallRun
-from perdure.recall.evidence import odds
-
-MOST_ODDS = 6.0
-"""Bound of the log-odds of answering."""
+from perdure.recall.signals import bounded_odds
 
 
 def read_answers(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> list[Candidate]:
@@ -40,9 +37,9 @@ def read_answers(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> lis
     gains = []
     for candidate, statement, reading in zip(head, statements, readings, strict=True):
         candidate.answers, candidate.rerank = reading.answers, sigmoid(reading.relevance)
+        candidate.before = statement.before
         candidate.span = statement.text[slice(*reading.span)]
-        answering = min(max(odds(reading.answers), -MOST_ODDS), MOST_ODDS)
-        gains.append(recipe.blend.answers * answering)
+        gains.append(recipe.blend.answers * bounded_odds(reading.answers))
     weakest = min(gains, default=0.0)
     gain_of = {candidate.fact_id: gain for candidate, gain in zip(head, gains, strict=True)}
     for candidate in pool:

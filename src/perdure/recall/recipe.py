@@ -65,6 +65,8 @@ class Recipe:
     """Candidates that the reranker scores; 0 leaves it out."""
     read: int = 0
     """Candidates that the reader reads, for what answers and what is current; 0 leaves it out."""
+    compare: int = 0
+    """Candidates that are compared in pairs, for which a later one ends an earlier one; 0 leaves it out."""
     blend: Blend = field(default_factory=Blend)
     scoring: Scoring = field(default_factory=BoostScoring)
     diversity: float | None = None

@@ -20,11 +20,15 @@ from perdure.domain.rendering import one_line, with_date
 from perdure.errors import InvalidInput, ModelError
 from perdure.extract.local.language import language_of
 from perdure.ports.reranker import Reranker
-from perdure.recall.evidence import HIGH_LOGIT, LOGITS, clamp, probability
+from perdure.recall.evidence import clamp, probability
 from perdure.text.terms import STOP_WORDS, fold, index_terms
 
 FILE = "support.toml"
 CROSS, BARE = "cross", "words"
+LOGITS = (-11.0, 10.0)
+"""Bounds of the reranker's logit."""
+HIGH_LOGIT = 4.0
+"""From here on a logit says more."""
 MAX_CHARACTERS = 4000
 """Of a passage that the reranker reads."""
 WORDS = {

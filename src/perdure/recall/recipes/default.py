@@ -25,9 +25,10 @@ DEFAULT = Recipe(
         answers=2.0,
     ),
     read=24,
+    compare=6,
     ended=0.1,
     doubt=0.5,
     scoring=BoostScoring(on_odds=True),
 )
 
-FAST = replace(DEFAULT, name="fast", read=8)
+FAST = replace(DEFAULT, name="fast", read=8, compare=3)
