@@ -34,12 +34,12 @@ def read_answers(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> lis
     except ModelError as error:
         run.trace.failed("reader", public_message(error))
         return list(pool)
-    gains = []
+    blend, gains = recipe.blend, []
     for candidate, statement, reading in zip(head, statements, readings, strict=True):
         candidate.answers, candidate.rerank = reading.answers, sigmoid(reading.relevance)
         candidate.before = statement.before
         candidate.span = statement.text[slice(*reading.span)]
-        gains.append(recipe.blend.answers * bounded_odds(reading.answers))
+        gains.append(blend.answers * bounded_odds(reading.answers) + blend.relevance * reading.relevance)
     weakest = min(gains, default=0.0)
     gain_of = {candidate.fact_id: gain for candidate, gain in zip(head, gains, strict=True)}
     for candidate in pool:

@@ -42,6 +42,8 @@ class Blend:
     """What being the user's own words adds in questions about "my", the agent's in those about "you said"."""
     answers: float = 0.0
     """Weight of the log-odds that the reader gives it of answering."""
+    relevance: float = 0.0
+    """Weight of the reader's logit of relevance."""
     cover: float = 0.0
     """How much covering the rest of the question counts, where documents have titles."""
 

@@ -16,7 +16,7 @@ from perdure.ports.reader import PlacedStatement
 from perdure.recall.components import RecallRun
 from perdure.recall.current import said_at
 
-CLOSES = 0.5
+CLOSES = 0.4
 """Probability from which on a later statement counts as ending or correcting an earlier one."""
 LEAST_ANSWER = 0.1
 """Probability of answering that the later statement needs, so that what it says instead matters for the question."""
