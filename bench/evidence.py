@@ -39,6 +39,7 @@ from perdure.recall.evidence import (
     parse_calibrations,
     probability,
 )
+from perdure.recall.judge import BESIDE, MOST_BESIDE
 
 CALIBRATION = Path(__file__).parents[1] / "src" / "perdure" / "recall" / FILE
 PAGE = Path("docs/evidence.md")
@@ -84,7 +85,7 @@ def is_adversarial(question: JudgedQuestion) -> bool:
 
 def fit_all(questions: Sequence[JudgedQuestion]) -> Calibrations:
     """The calibrations, fitted on the half that is for it; without the reader its readings are left out."""
-    fitted = [question for question in questions if question.fitted and not is_adversarial(question)]
+    fitted = [q for q in questions if q.fitted and q.signals.facts and not is_adversarial(q)]
     unread = [without_reader(question) for question in fitted if question.recipe == "fast"]
     own = {"reader": [question for question in fitted if question.signals.latin >= MIN_LATIN]}
     return Calibrations({name: fit_one(name, own.get(name, unread)) for name in FACT})
@@ -157,7 +158,10 @@ class Told:
     @property
     def injected(self) -> list[int]:
         """Places of the candidates that go into a prompt."""
-        return [n for n, p in enumerate(self.relevances) if p >= self.calibration.floor]
+        floor = self.calibration.floor
+        kept = [n for n, p in enumerate(self.relevances) if p >= floor]
+        beside = [n for n, p in enumerate(self.relevances) if BESIDE * floor <= p < floor] if kept else []
+        return sorted([*kept, *beside[: max(0, MOST_BESIDE - len(kept))]])
 
 
 def tell(questions: Sequence[JudgedQuestion], calibrations: Calibrations) -> list[Told]:

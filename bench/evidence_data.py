@@ -227,7 +227,9 @@ def ask_written() -> Iterator[JudgedQuestion]:
                 }
                 for index, said in enumerate(scene.statements)
             ]  # fmt: skip
-            clock.now = datetime.fromisoformat(scene.statements[-1].date).replace(tzinfo=UTC) + timedelta(days=3)
+            clock.now = datetime.fromisoformat(scene.statements[-1].date).replace(tzinfo=UTC) + timedelta(
+                days=3
+            )
             memory.retain(scene.id, items)
             for number, asked in enumerate(scene.questions):
                 current = [str(answer.index) for answer in asked.answers if not answer.is_stale]

@@ -10,10 +10,9 @@ from perdure.recall.components import RecallRun
 from perdure.recall.current import is_over
 from perdure.recall.evidence import Calibrations, Judgement, judge, read_calibrations
 from perdure.recall.signals import JUDGED, read_signals
-from perdure.text.terms import index_terms
 
-MOST_LOOKED_AT, MOST_ADDED = 12, 3
-"""Facts among which further aspects of a question are looked for, and facts that are added for them."""
+BESIDE, MOST_BESIDE = 1 / 3, 5
+"""Share of the floor from which on further facts go in next to one that reaches it, and the number of facts up to which they do."""
 IN_WINDOW = 1.0
 """Relevance of a fact of the window, where a question asks for nothing but a time."""
 
@@ -56,7 +55,7 @@ def judge_pool(
     calibration = (calibrations or read_calibrations()).choose(signals)
     judgement = judge(signals, calibration, [candidate.fact_id for candidate in head])
     judged = JudgedPool(pool=pool, signals=signals, judgement=judgement)
-    return judged if run.request.precision is Precision.SEARCH else _for_injection(judged, query, head)
+    return judged if run.request.precision is Precision.SEARCH else _for_injection(judged, head)
 
 
 def admit_window(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> JudgedPool:
@@ -74,8 +73,8 @@ def admit_window(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> Jud
     )
 
 
-def _for_injection(judged: JudgedPool, query: Query, head: Sequence[Candidate]) -> JudgedPool:
-    """Keep what reaches the floor, and for each further aspect of the question the best fact on it; nothing where no fact does."""
+def _for_injection(judged: JudgedPool, head: Sequence[Candidate]) -> JudgedPool:
+    """Keep what reaches the floor and a few facts next to it, which may touch further aspects; nothing if no fact reaches it."""
     judgement, calibration = judged.judgement, judged.judgement.calibration
     reason: str | None = None
     kept = [candidate for candidate in head if judged.relevance(candidate) >= calibration.floor]
@@ -84,29 +83,19 @@ def _for_injection(judged: JudgedPool, query: Query, head: Sequence[Candidate]) 
     elif not kept:
         best = max(judgement.relevances.values())
         reason = f"the best fact helps with probability {best:.2f}, which is below the floor of {calibration.floor:.2f}"
-    passed = {candidate.fact_id for candidate in (*kept, *_on_other_aspects(judged, query, head, kept))}
-    kept = [candidate for candidate in head if candidate.fact_id in passed]
+    if kept:
+        beside = [
+            candidate
+            for candidate in head
+            if BESIDE * calibration.floor <= judged.relevance(candidate) < calibration.floor
+        ]
+        passed = {candidate.fact_id for candidate in (*kept, *beside[: max(0, MOST_BESIDE - len(kept))])}
+        kept = [candidate for candidate in head if candidate.fact_id in passed]
+    else:
+        passed = set()
     dropped = [candidate for candidate in judged.pool if candidate.fact_id not in passed]
     for candidate in dropped:
         candidate.cut = f"below the floor of {calibration.floor:.2f}"
     return JudgedPool(
         pool=kept, signals=judged.signals, judgement=judgement, dropped=dropped, abstained_because=reason
     )
-
-
-def _on_other_aspects(
-    judged: JudgedPool, query: Query, head: Sequence[Candidate], kept: Sequence[Candidate]
-) -> list[Candidate]:
-    """Return, for each term of the question that no kept fact has, the best fact that has it and half of the floor."""
-    if not kept:
-        return []
-    terms = {c.fact_id: index_terms(c.fact.text).keys() for c in head if c.fact is not None}
-    open_terms = set(query.terms).difference(*(terms[candidate.fact_id] for candidate in kept))
-    added: list[Candidate] = []
-    for candidate in head[:MOST_LOOKED_AT]:
-        own = open_terms & terms[candidate.fact_id]
-        enough = judged.relevance(candidate) >= judged.judgement.calibration.floor / 2
-        if own and enough and len(added) < MOST_ADDED:
-            added.append(candidate)
-            open_terms -= own
-    return added
