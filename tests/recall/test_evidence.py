@@ -83,7 +83,7 @@ def test_a_clear_answer_is_likely_with_and_without_the_reader_and_a_poor_one_is_
 ) -> None:
     calibration = read_calibrations().by_name[name]
     assert judge(asked(GOOD, POOR), calibration, ["1", "2"]).confidence > 0.5
-    poor = judge(asked(POOR, POOR, uncovered=0.8), calibration, ["1", "2"])
+    poor = judge(asked(replace(POOR, covered=0.0), POOR, uncovered=1.0), calibration, ["1", "2"])
     assert poor.level is Evidence.NONE
     assert max(poor.relevances.values()) < calibration.floor
 
