@@ -53,14 +53,14 @@ def launched() -> Iterator[Browser]:
 def view_names() -> list[str]:
     """The names of the views, in order, as `views.js` lists them."""
     text = (files("perdure.surfaces.web") / "static" / "views.js").read_text(encoding="utf-8")
-    return re.findall(r'\bname: "([^"]+)"', text)
+    return re.findall(r'^  view\("([^"]+)"', text, re.MULTILINE)
 
 
 def views_of(page: Page) -> list[tuple[str, str]]:
     """(name, group) of the views that an open page has; a view without a group is reached by links alone."""
     listed: list[list[str]] = page.evaluate(
         """import(document.querySelector("script[type=module]").src.replace("main.js", "views.js"))
-             .then((m) => m.VIEWS.map((one) => [one.name, one.group || '']))"""
+             .then((m) => m.VIEWS.map((one) => [one.name, one.one ? '' : one.group]))"""
     )
     return [(name, group) for name, group in listed]
 

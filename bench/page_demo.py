@@ -30,6 +30,8 @@ OPINIONS = (
 )
 CONFLICT = (("Tom", "Marta Lopes", "Braga"), ("Lena", "Marta Alves", "Faro"))
 """Who says of whom where she lives; both speak of one Marta, so that nothing decides between them."""
+ASKED = ("When does the course in Coimbra begin?", "What does Tom like?", "What is the capital of Mongolia?")
+"""What an agent asks: the last has no answer."""
 LETTER = (
     "Dear Ines,\n\nthe course in Coimbra begins on 12 October 2026. Your teacher is Rui Matos. "
     "Please bring your own clay. The fee is 140 euros.\n\nKind regards, the pottery school\n"
@@ -37,7 +39,7 @@ LETTER = (
 
 
 def fill(engine: Perdure, bank: str = BANK) -> None:
-    """Retain the conversation and make what is made of one: observations, notes, opinions, questions, a model, a directive."""
+    """Retain the conversation and make what is made of one: observations, opinions, questions, a model, a directive."""
     items = json.loads(CONVERSATION.read_text(encoding="utf-8"))[0]["items"]
     for session, said in groupby(items, key=lambda item: item["session"]):
         at = START + timedelta(days=DAYS_BETWEEN_TALKS * int(session))
@@ -64,6 +66,8 @@ def fill(engine: Perdure, bank: str = BANK) -> None:
     _, writing = engine.models.create(bank, "Where Ines lives", "Where does Ines live?", model_id="home")
     for operation in (engine.consolidate(bank), writing):
         engine.operations.get(bank, operation.id, wait=WAIT)
+    for question in ASKED:
+        engine.prompt(bank, question)
 
 
 def _plant_conflict(engine: Perdure, bank: str) -> None:
@@ -91,7 +95,6 @@ def showpieces(engine: Perdure, bank: str = BANK) -> dict[str, str]:
         "entity": person.id,
         "opinions": max(engine.opinions.list(bank), key=lambda one: len(one.evidence)).id,
         "models": "home",
-        "notes": engine.notes.list(bank, "quarterly")[-1],
         "documents": "talk-1",
     }
 

@@ -1,4 +1,4 @@
-"""Pictures of every view, in both lights and at two widths: `python -m bench.page_shots [--out docs/web] [--views ask models-one]`.
+"""Pictures of views, in both lights and at two widths: `python -m bench.page_shots [--out docs/web] [--views ask models-one]`.
 
 They are of the demonstration bank, with the models of the settings; `--quick` leaves the models out.
 """
@@ -23,6 +23,8 @@ from perdure import Perdure
 LIGHTS = ("light", "dark")
 WIDTHS = {1280: 860, 390: 780}
 """Height by width, in pixels."""
+SHOWN = ("home", "ask", "activity", "facts", "fact", "people", "review", "settings", "opinions-one")
+"""Names of the pictures of docs/web.md."""
 COLOURS = 256
 
 
@@ -51,8 +53,8 @@ def write(picture: bytes, file: Path) -> None:
     image.save(file, optimize=True)
 
 
-def shoot(url: str, things: Mapping[str, str], folder: Path, names: Sequence[str] | None) -> list[Path]:
-    """Write `NAME-LIGHT-WIDTH.png` of each view, or of those named; returns the files."""
+def shoot(url: str, things: Mapping[str, str], folder: Path, names: Sequence[str]) -> list[Path]:
+    """Write `NAME-LIGHT-WIDTH.png` of the named views, and return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     with launched() as browser:
@@ -60,7 +62,7 @@ def shoot(url: str, things: Mapping[str, str], folder: Path, names: Sequence[str
         watched = Watched(context.new_page(), url)
         watched.open(address(BANK, "ask"))
         for name, place in places(views_of(watched.page), things).items():
-            if names is not None and name not in names:
+            if name not in names:
                 continue
             for width, height in WIDTHS.items():
                 watched.page.set_viewport_size({"width": width, "height": height})
@@ -84,15 +86,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", type=Path, default=Path("docs/web"))
-    parser.add_argument("--views", nargs="+", help="names of pictures [all]")
+    parser.add_argument("--views", nargs="+", default=SHOWN, help="names of pictures")
     parser.add_argument("--quick", action="store_true")
     chosen = parser.parse_args()
     options = QUICK if chosen.quick else {"require_keys": False}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        engine = stack.enter_context(
-            Perdure.open(folder / "memory.db", notes_folder=folder / "notes", **options)
-        )
+        engine = stack.enter_context(Perdure.open(folder / "memory.db", **options))
         fill(engine)
         url = stack.enter_context(served(engine))
         files = shoot(url, showpieces(engine), chosen.out, chosen.views)

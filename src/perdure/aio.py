@@ -35,6 +35,7 @@ from perdure.arguments import (
     WebhookArguments,
     WebhookChangeArguments,
 )
+from perdure.domain.activity import Activity, ActivityKind
 from perdure.domain.audit import AuditEntry, Transport
 from perdure.domain.bank import Bank, Disposition
 from perdure.domain.damage import Verification
@@ -67,6 +68,7 @@ from perdure.forget.preview import ForgetPreview
 from perdure.forget.target import Forgotten
 from perdure.jobs.background import Operations
 from perdure.jobs.runner import JobRunner
+from perdure.manage.activity import ActivityLog
 from perdure.manage.audit import AuditLog
 from perdure.manage.banks import Banks
 from perdure.manage.database import Backup, Database
@@ -136,6 +138,7 @@ class AsyncPerdure:
     questions: AsyncQuestions
     operations: AsyncOperations
     webhooks: AsyncWebhooks
+    activity: AsyncActivityLog
     audit: AsyncAuditLog
     llm: AsyncLanguageModels
     banks: AsyncBanks
@@ -158,6 +161,7 @@ class AsyncPerdure:
         self.questions = AsyncQuestions(engine.questions, self._run)
         self.operations = AsyncOperations(engine.operations, self._run)
         self.webhooks = AsyncWebhooks(engine.webhooks, self._run)
+        self.activity = AsyncActivityLog(engine.activity, self._run)
         self.audit = AsyncAuditLog(engine.audit, self._run)
         self.llm = AsyncLanguageModels(engine.llm, self._run)
         self.banks = AsyncBanks(engine.banks, self._run)
@@ -824,6 +828,22 @@ class AsyncWebhooks:
     async def list(self, bank: str) -> list[Webhook]:
         """Return the webhooks of a bank, oldest first."""
         return await self._run(partial(self._resource.list, bank))
+
+
+class AsyncActivityLog:
+    """The asynchronous form of `ActivityLog`."""
+
+    def __init__(self, resource: ActivityLog, run: Run) -> None:
+        self._resource, self._run = resource, run
+
+    async def list(
+        self, bank: str, *, kind: ActivityKind | str | None = None, text: str = "", limit: int = 100
+    ) -> list[Activity]:
+        """Return the newest recalls, prompts and retains of a bank, newest first, optionally of one kind or with a text.
+
+        They are kept while the bank's setting `activity_log` is not false; a forget in the bank deletes them.
+        """
+        return await self._run(partial(self._resource.list, bank, kind=kind, text=text, limit=limit))
 
 
 class AsyncAuditLog:

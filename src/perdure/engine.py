@@ -28,6 +28,7 @@ from perdure.forget.preview import ForgetPreview
 from perdure.forget.target import Forgotten
 from perdure.jobs.background import Background, Operations
 from perdure.jobs.runner import JobRunner
+from perdure.manage.activity import ActivityLog
 from perdure.manage.audit import AuditLog
 from perdure.manage.banks import Banks
 from perdure.manage.database import Database
@@ -87,6 +88,7 @@ class Perdure:
     questions: Questions
     operations: Operations
     webhooks: Webhooks
+    activity: ActivityLog
     audit: AuditLog
     llm: LanguageModels
     banks: Banks
@@ -113,6 +115,7 @@ class Perdure:
         self.questions = Questions(reflecting)
         self.operations = Operations(background.jobs)
         self.webhooks = Webhooks(store, clock, background.sender)
+        self.activity = ActivityLog(store)
         self.audit = AuditLog(store)
         self.llm = LanguageModels(store, reflecting.llm)
         self.banks = Banks(retaining, background, components.local or retaining.extractor)

@@ -61,7 +61,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder: Path = tmp_path_factory.mktemp("page")
-    with Perdure.open(folder / "memory.db", notes_folder=folder / "notes", **QUICK) as engine:
+    with Perdure.open(folder / "memory.db", **QUICK) as engine:
         judge_tastes(engine, SureTasteJudge())
         fill(engine)
         fill_planted(engine)

@@ -26,8 +26,7 @@ def test_a_slash_asks_from_every_view(watched: Watched, site: Any) -> None:
     watched.page.keyboard.press("Escape")
     watched.page.keyboard.press("/")
     assert focus(watched) == "question"
-    others = [name for name, group in site.views if group and name != "ask"]
-    for name in others[:2]:
+    for name in ("facts", "home"):
         watched.open(f"#/{BANK}/{name}")
         watched.page.keyboard.press("/")
         watched.page.wait_for_selector("#question:focus")
@@ -42,21 +41,41 @@ def test_j_and_k_walk_through_what_was_recalled_and_enter_opens(watched: Watched
         page.keyboard.press(pressed)
         assert focus(watched) == ids[place]
     page.keyboard.press("Enter")
-    page.wait_for_url(f"**/#/{BANK}/fact/{ids[1].removeprefix('fact-')}*")
+    page.locator(".drawer .statement").wait_for()
+    first = page.locator(".drawer .statement").inner_text()
+    page.keyboard.press("j")
+    page.wait_for_function(
+        "(text) => document.querySelector('.drawer .statement')?.innerText !== text", arg=first
+    )
+    watched.settle()
+    page.keyboard.press("Escape")
+    assert page.locator(".drawer").count() == 0
 
 
-def test_a_narrow_page_opens_its_list_of_views_by_a_button(watched: Watched, site: Any) -> None:
+def test_a_question_mark_lists_the_keys_and_they_correct(watched: Watched, site: Any) -> None:
+    page = watched.page
+    watched.open(f"#/{BANK}/facts")
+    page.keyboard.press("?")
+    assert "Correct the row" in page.get_by_role("dialog", name="Keys").inner_text()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("c")
+    page.get_by_role("dialog", name="Correct this fact").wait_for()
+
+
+def test_a_narrow_page_has_its_seven_entries_below_and_five_facts_above_them(
+    watched: Watched, site: Any
+) -> None:
     page = watched.page
     page.set_viewport_size({"width": 390, "height": 800})
-    watched.open(f"#/{BANK}/ask")
-    menu = page.get_by_role("button", name="Views")
-    assert not page.locator("#side").is_visible()
-    menu.click()
-    assert page.locator("#side").is_visible()
-    assert menu.get_attribute("aria-expanded") == "true"
-    page.keyboard.press("Escape")
-    assert not page.locator("#side").is_visible()
-    assert menu.get_attribute("aria-expanded") == "false"
+    watched.open(f"#/{BANK}/facts")
+    entries = page.locator(".entries a")
+    assert entries.count() == 7
+    bar = page.locator(".entries").bounding_box()
+    assert bar is not None
+    assert bar["y"] + bar["height"] == 800
+    boxes = [one.bounding_box() for one in page.locator(".fact").all()[:5]]
+    assert all(box is not None and box["y"] + box["height"] <= bar["y"] for box in boxes)
 
 
 @pytest.mark.parametrize("view", view_names())

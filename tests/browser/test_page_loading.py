@@ -25,9 +25,9 @@ def test_a_view_loads_its_own_modules_and_each_once(watched: Watched, site: Any)
     watched.open(f"#/{BANK}/facts")
     files = modules_of(watched)
     assert [name for name in files if name.startswith("views/")] == ["views/facts.js"]
-    assert "parts/graph.js" not in files
+    assert "parts/curve.js" not in files
     assert len(files) == len(set(files))
-    watched.page.get_by_role("link", name="Opinions").click()
+    watched.page.get_by_role("link", name="Opinions", exact=True).click()
     watched.page.get_by_role("heading", level=1, name="Opinions").wait_for()
     watched.settle()
     assert "views/opinions.js" in modules_of(watched)
@@ -63,7 +63,9 @@ def test_a_question_brings_less_than_a_hundred_kilobytes(watched: Watched, site:
     answers = []
     watched.page.on("response", lambda answer: answers.append(answer) if "/v1/" in answer.url else None)
     watched.open(f"#/{BANK}/ask?q={QUESTION}")
-    watched.page.get_by_text("Why: channels").click()
+    watched.page.get_by_role("link", name="Why").click()
+    watched.page.locator("table.matrix").wait_for()
+    assert len([one for one in answers if "/recall" in one.url]) == 1
     assert watched.page.locator("table.matrix tbody tr").count() > 5
     bodies = {urlsplit(one.url).path.rsplit("/", 1)[1]: len(one.body()) for one in answers}
     assert 0 < bodies["recall"] < ASKED_BYTES

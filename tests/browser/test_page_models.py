@@ -22,12 +22,11 @@ def test_costs_and_the_trace_show_what_a_language_model_read_and_wrote(
         engine.retain(BANK, "I live in Lisbon.", speaker="Ann")
         watched = watch(url)
         page = watched.page
-        watched.open(address(BANK, "ask"))
-        page.get_by_label("Question").fill("Where does Ann live?")
-        page.get_by_role("button", name="Reflect").click()
+        watched.open(f"{address(BANK, 'ask')}?q=Where+does+Ann+live")
+        page.get_by_role("button", name="Answer in sentences").click()
         page.get_by_text("Ann lives in Lisbon.").first.wait_for()
-        page.get_by_text("How it came about").click()
-        heads = page.locator("section[aria-label=Reflection] th").all_inner_texts()
+        page.get_by_text("How this answer was made").click()
+        heads = page.locator("section[aria-label=Answer] th").all_inner_texts()
         assert {"tokens in", "tokens out"} <= set(heads)
         assert page.get_by_text("200 tokens in, 20 out").count() == 1
         watched.open(address(BANK, "costs"))
@@ -35,7 +34,5 @@ def test_costs_and_the_trace_show_what_a_language_model_read_and_wrote(
         assert any("Calls" in one and "2" in one for one in figures)
         assert any("Tokens" in one and "220" in one for one in figures)
         assert page.get_by_role("rowheader", name="reflect").count() == 1
-        page.get_by_label("Bars show").select_option("calls")
-        page.get_by_role("img", name="calls by day").wait_for()
         assert watched.problems == []
         assert watched.elsewhere() == []

@@ -11,7 +11,7 @@ from bench.page_demo import BANK
 from tests.browser.planted import PLANTED_BANK, TEXT
 
 NARROW = 390
-THINGS = {"documents", "entity", "fact", "models", "notes", "opinions"}
+THINGS = {"documents", "entity", "fact", "models", "opinions"}
 """Views that show one thing of many; the others may come."""
 VIOLATIONS = """window.__violations = [];
 addEventListener("securitypolicyviolation", (event) => window.__violations.push(event.violatedDirective));"""

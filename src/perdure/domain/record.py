@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+LAST_ERASURE = "last_erasure"
+"""Kind and id of the record whose `updated_at` says when something was last erased from a bank."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:

@@ -10,7 +10,7 @@ from perdure.domain.fact import RESTATED_AS, Fact, FactType, Source, without_ent
 from perdure.domain.imported import IMPORTED_DOCUMENT
 from perdure.domain.item import HASH_KEY, REFINED_DOCUMENT, UNFINISHED_DOCUMENT
 from perdure.domain.observation import SCOPES_RECORD
-from perdure.domain.record import Record
+from perdure.domain.record import LAST_ERASURE, Record
 from perdure.forget.around import Around, erase_around, find_around
 from perdure.forget.names import forget_names
 from perdure.forget.options import Target
@@ -27,7 +27,7 @@ from perdure.forget.scrub import (
     wordings_of,
 )
 from perdure.forget.speakers import forget_speakers
-from perdure.forget.target import LAST_ERASURE, Forgotten
+from perdure.forget.target import Forgotten
 from perdure.forget.vectors import contexts_without
 from perdure.history import find_wordings, mark_changed, release_from_erased
 from perdure.ports.store import FactsWhere, Store, Traces, Transaction, raise_damaged

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 from perdure.ports.store import Traces
 
-LAST_ERASURE = "last_erasure"
-"""Kind and id of the record whose `updated_at` says when something was last erased from a bank."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:

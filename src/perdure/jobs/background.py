@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from perdure.domain.activity import retain_activity
 from perdure.domain.audit import AUDIT, ENABLED, AuditEntry, Transport
 from perdure.domain.bank import check_bank_id
 from perdure.domain.item import RetainResult
@@ -168,6 +169,9 @@ class Background:
             self._auto_refinement.offer([result.bank], self._rules.refine_after)
         self._consolidate_soon(result.bank)
         self.build_search_tables_if_due(result.bank)
+        tracker = self._components.recall.tracker
+        if tracker is not None:
+            tracker.note(retain_activity(result, self._components.clock()))
         return result
 
     def announce_retain(

@@ -12,9 +12,9 @@ from perdure.domain.bank import Bank, Disposition, check_bank_id
 from perdure.domain.imported import ImportProgress, ImportReport
 from perdure.domain.item import check_tags
 from perdure.domain.opinion import read_rates
+from perdure.domain.record import LAST_ERASURE
 from perdure.domain.verb import ADMIN, READ, WRITE, BankIn, local, verb
 from perdure.errors import NotFound
-from perdure.forget.target import LAST_ERASURE
 from perdure.jobs.background import Background
 from perdure.manage.exporting import ExportReport, export_lines, export_to
 from perdure.manage.exports.bank import BankContent

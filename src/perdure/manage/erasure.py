@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from perdure.domain.activity import ACTIVITY
 from perdure.domain.filter import Filter
 from perdure.domain.item import SPEAKER
 from perdure.domain.knowledge import KNOWLEDGE_NODE
@@ -111,5 +112,6 @@ class Erasure:
 
 
 def _scrub_background(tx: Transaction, document_ids: frozenset[str]) -> bool:
-    """Take erased documents out of background work and of webhook deliveries that are still to be sent."""
+    """Take erased documents out of background work and of webhook deliveries, and delete the activity: any of it may quote them."""
+    tx.delete_records(ACTIVITY, [record.id for record in tx.records(ACTIVITY)])
     return any([scrub(tx, document_ids), scrub_deliveries(tx, document_ids)])

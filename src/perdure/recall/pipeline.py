@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from perdure.domain.activity import recall_activity
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Query, RecallResult, Trace
 from perdure.ports.telemetry import MemoryOperation, RecordText
@@ -94,7 +95,10 @@ def recall_facts(components: RecallComponents, request: RecallRequest) -> Recall
         beside = observations_beside(run, question, len(cut.taken) + 1)
         result = replace(answer(run, question.query, judged, cut), observations=beside)
     if request.track and components.tracker is not None:
-        components.tracker.track(request.bank, result, components.clock())
+        now = components.clock()
+        components.tracker.track(request.bank, result, now)
+        dropped = [candidate.fact_id for candidate in judged.dropped]
+        components.tracker.note(recall_activity(request.bank, request.precision, result, dropped, now))
     return result
 
 

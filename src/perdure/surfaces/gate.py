@@ -19,7 +19,7 @@ from perdure.surfaces.workers import CLIENT, Client
 KEY = "perdure.key"
 """Key of a request's scope under which the gate leaves the API key, None on an open server."""
 HEALTH = "/health"
-PUBLIC = frozenset({"/version", "/metrics", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"})
+PUBLIC = frozenset({"/version", "/metrics", "/docs", "/openapi.json"})
 """Paths that need no key; an open server keeps them to this machine as well."""
 PAGE = "/page/"
 """Where the web page's files are."""

@@ -18,7 +18,7 @@ from perdure.surfaces.audit import AuditTrail
 from perdure.surfaces.connections import Connections
 from perdure.surfaces.gate import Gate, Presence
 from perdure.surfaces.process import closing_on_sigterm, private_files, short_collections, warn_of_readers
-from perdure.surfaces.rest import errors, health, verbs
+from perdure.surfaces.rest import errors, files, health, verbs
 from perdure.surfaces.rest.audit import Audited
 from perdure.surfaces.rest.middleware import BodyLimit, Joined, Measured, Metrics
 from perdure.surfaces.rest.service import Service
@@ -55,7 +55,12 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
         service.closing.close()
 
     app = FastAPI(
-        title="Perdure", description="Long-term memory for AI agents.", version=__version__, lifespan=lifespan
+        title="Perdure",
+        description="Long-term memory for AI agents.",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
     )
     app.state.service = service
     if chosen.telemetry:
@@ -70,7 +75,7 @@ def create_app(engine: Perdure, settings: Settings | None = None) -> FastAPI:
     app.add_middleware(Presence, timeout=chosen.receive_timeout, connections=connections)
     app.add_middleware(Measured, metrics=service.metrics)
     errors.install(app)
-    for router in (health.router, verbs.router, page.router):
+    for router in (health.router, files.router, verbs.router, page.router):
         app.include_router(router)
     return app
 

@@ -1,7 +1,6 @@
 """Serving the web page: its files, and the headers that keep everything else out of it.
 
-The page itself is asked for at every visit and answered with 304 where it is the same. It names its files under a path with their
-version, which browsers keep: a second visit asks for none of them.
+Browsers request the page at every visit, answered with 304 if it is unchanged. Its files have their version in the path and are cached.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ POLICY = "; ".join(
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
+        "font-src 'self'",
         "img-src 'self' data:",
         "connect-src 'self'",
         "base-uri 'none'",
@@ -56,16 +56,26 @@ IMPORT = re.compile(r'^(?:import|export)\b[^;]*?\bfrom "(\.[^"]+)";', re.MULTILI
 @router.get("/")
 async def index(request: Request) -> Response:
     """Return the page."""
+    return _entry(request, "index.html")
+
+
+@router.get("/docs")
+async def reference(request: Request) -> Response:
+    """Return the REST reference."""
+    return _entry(request, "docs.html")
+
+
+def _entry(request: Request, name: str) -> Response:
     tag = f'"{VERSION}"'
     headers = {**HEADERS, "ETag": tag, "Cache-Control": "no-cache"}
     if request.headers.get("If-None-Match") == tag:
         return Response(status_code=304, headers=headers)
-    return _answered(request, "index.html", headers)
+    return _answered(request, name, headers)
 
 
 @router.get(f"{PAGE}{{version}}/{{name:path}}")
 async def file(request: Request, version: str, name: str) -> Response:
-    """One of its files, of this version of the page alone."""
+    """Return one of its files, of this version of the page alone."""
     if version != VERSION or name not in _FILES:
         raise NotFound("page", f"{version}/{name}")
     return _answered(request, name, {**HEADERS, "Cache-Control": KEPT})
@@ -79,7 +89,7 @@ def _answered(request: Request, name: str, headers: Mapping[str, str]) -> Respon
 
 
 def _takes_gzip(accepted: str) -> bool:
-    """Whether `Accept-Encoding` names gzip, and not to refuse it (`gzip;q=0`)."""
+    """Return whether `Accept-Encoding` allows gzip."""
     for coding in accepted.lower().split(","):
         name, _, weight = coding.replace(" ", "").partition(";q=")
         if name == "gzip":
@@ -93,7 +103,7 @@ def _compressed(name: str) -> bytes:
 
 
 def _read_files() -> dict[str, bytes]:
-    """Every file of the page by its name: a path that is none of these is not looked up on the disk."""
+    """Return every file of the page by its name; other paths are never looked up on the disk."""
     root = files("perdure.surfaces.web") / "static"
     contents: dict[str, bytes] = {}
     waiting = [("", root)]
@@ -104,7 +114,8 @@ def _read_files() -> dict[str, bytes]:
                 waiting.append((f"{prefix}{entry.name}/", entry))
             else:
                 contents[prefix + entry.name] = entry.read_bytes()
-    return contents
+    demo = files("perdure.surfaces.cli") / "demo_conversation.json"
+    return {**contents, "demo.json": demo.read_bytes()}
 
 
 def _version(contents: Mapping[str, bytes]) -> str:
@@ -128,14 +139,14 @@ def imported(contents: Mapping[str, bytes], module: str) -> list[str]:
     return reached
 
 
-def _with_addresses(contents: Mapping[str, bytes], version: str) -> bytes:
-    """Return the page, with its files under their version and the modules that it begins with announced."""
+def _with_addresses(contents: Mapping[str, bytes], name: str, version: str) -> bytes:
+    """Return a page, with its files under their version and the modules that it begins with announced."""
     preloads = [f'<link rel="modulepreload" href="{PAGE}{name}" />' for name in imported(contents, FIRST)]
-    text = contents["index.html"].decode().replace(MODULES, "\n    ".join(preloads))
+    text = contents[name].decode().replace(MODULES, "\n    ".join(preloads))
     return text.replace(f'="{PAGE}', f'="{PAGE}{version}/').encode()
 
 
 _FILES = _read_files()
 VERSION = _version(_FILES)
 """Of all files of the page together."""
-_FILES["index.html"] = _with_addresses(_FILES, VERSION)
+_FILES.update({name: _with_addresses(_FILES, name, VERSION) for name in ("index.html", "docs.html")})

@@ -1,7 +1,7 @@
 // Elements from data. Text is only ever text: nothing that memory holds can become markup or run.
 
 const SVG = "http://www.w3.org/2000/svg";
-const LINKS = /^(#|\/page\/|https?:\/\/)/;
+const LINKS = /^(#|\/page\/|\/openapi\.json$|\/v1\/perdure\/openapi\.json$|https?:\/\/)/;
 
 /** An element: `h("p", {class: "note", on: {click: f}}, "text", child, [more])`. null and false children are left out. */
 export function h(tag, props = {}, ...children) {
@@ -40,7 +40,7 @@ export function show(element, ...children) {
   return element;
 }
 
-/** A button; `label` is read to who cannot see it where the text is a sign alone. */
+/** A button; its content is a text or elements. */
 export function button(text, click, props = {}) {
   return h("button", { type: "button", ...props, on: { click } }, text);
 }
@@ -64,11 +64,8 @@ export function select(options, chosen, change) {
   );
 }
 
-const TWO_COLUMNS = 870;
-
-/** How wide to draw a picture, so that its letters keep their size: alone, or as one of two columns where there is room for two. */
-export function pictureWidth(halved = false) {
+/** How wide to draw a picture, so that its letters keep their size. */
+export function pictureWidth() {
   const room = (document.getElementById("content")?.clientWidth ?? 900) - 40;
-  const width = halved && room >= TWO_COLUMNS ? (room - 16) / 2 : room;
-  return Math.round(Math.max(280, Math.min(1100, width - 34)));
+  return Math.round(Math.max(280, Math.min(1000, room)));
 }

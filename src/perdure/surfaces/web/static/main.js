@@ -2,16 +2,21 @@
 
 import { key, rest, verb } from "./api.js";
 import { button, field, h, select, show } from "./dom.js";
+import { icon } from "./icons.js";
 import { listen } from "./keyboard.js";
+import { closeDrawer } from "./parts/drawer.js";
 import { machine } from "./parts/machine.js";
 import { failure } from "./parts/notice.js";
 import { address, current, go } from "./route.js";
-import { VIEWS } from "./views.js";
+import { ENTRIES, tabsOf, VIEWS } from "./views.js";
 
 const app = document.getElementById("app");
 const BANK = "perdure-bank";
 const LIGHT = "perdure-light";
+const NEW_BANK = "default";
 const ICON = new URL("./icon.svg", import.meta.url).href;
+/** Views that the time machine changes. */
+const TIMED = ["ask", "facts", "timeline", "documents", "opinions", "models", "fact", "entity"];
 /** The banks as they were listed last: the frame is drawn before they are asked for anew. */
 let banks = [];
 let drawn = 0;
@@ -29,8 +34,9 @@ async function draw() {
   const isLeft = () => turn !== drawn;
   const route = current();
   const view = VIEWS.find((one) => one.name === route.view) || VIEWS[0];
+  closeDrawer();
   const content = frame(route, view);
-  if (turn > 1) content.focus({ preventScroll: true });
+  if (turn > 1) document.getElementById("main").focus({ preventScroll: true });
   const listed = list(route, content, isLeft);
   if (!route.bank) return (await listed) && enter();
   localStorage.setItem(BANK, route.bank);
@@ -41,18 +47,18 @@ async function draw() {
     content.classList.remove("busy");
     await open(content, route);
   } catch (error) {
-    if (!isLeft()) show(content, failure(error));
+    if (!isLeft()) show(content, h("h1", {}, view.title), failure(error));
   }
   return listed;
 }
 
-/** Ask which banks there are and offer them in the bar; whether they came in time. */
+/** List the banks and offer them; return whether they came in time. */
 async function list(route, content, isLeft) {
   try {
     const every = await verb(null, "banks.list");
     if (isLeft()) return false;
     banks = every;
-    document.getElementById("bank").replaceChildren(...chooser(route).children);
+    document.getElementById("bank")?.replaceWith(chooser(route));
     return true;
   } catch (error) {
     if (!isLeft() && error.status !== 401) show(content, failure(error));
@@ -63,60 +69,54 @@ async function list(route, content, isLeft) {
 
 /** The server has another version of the page, or is gone. */
 function outdated() {
-  throw new Error("This part of the page could not be loaded. Load the page anew: the server may have another version of it by now.");
+  throw new Error("This part of the page could not be loaded. Reload the page: the server may have a newer version of it.");
 }
 
-/** The list of views, the bar and room for the view, which is returned. */
+/** The navigation, the tabs and room for the view, which is returned. */
 function frame(route, view) {
-  const content = h("main", { id: "content", tabindex: -1, class: "busy" });
-  show(app, h("div", { class: "frame" }, side(route, view), h("div", {}, bar(route), content)));
+  const content = h("div", { id: "content", class: "busy" });
+  const tabs = tabsOf(view.group);
+  const link = (one) => h("a", { href: address(route.bank, one.name), "aria-current": one === view ? "page" : null }, one.title);
+  const above = h(
+    "div",
+    { class: "above" },
+    tabs.length > 0 && h("nav", { class: "tabs", "aria-label": `Views of ${view.group}` }, tabs.map(link)),
+    route.bank && TIMED.includes(view.name) && machine(),
+  );
+  show(app, h("div", { class: "frame" }, side(route, view), h("main", { id: "main", tabindex: -1 }, above, content)));
   return content;
 }
 
 function enter() {
   const last = localStorage.getItem(BANK);
   const bank = banks.find((one) => one.id === last) || banks[0];
-  if (bank) return go(bank.id, "ask");
-  const text = h("p", {}, "Nothing was retained yet. Retain something first: ", h("code", {}, 'perdure retain "I moved to Lisbon in May."'));
-  show(app, h("main", { id: "content" }, h("h1", {}, "An empty memory"), text));
-  return undefined;
+  go(bank?.id ?? NEW_BANK, "home");
 }
 
 function side(route, view) {
-  const groups = [...new Set(VIEWS.filter((one) => one.group).map((one) => one.group))];
-  const link = (one) =>
-    h("a", { href: address(route.bank, one.name), "aria-current": one === view ? "page" : null }, h("span", { "aria-hidden": "true" }, one.sign), one.title);
-  return h(
-    "aside",
-    { class: "side", id: "side" },
-    h("a", { class: "brand", href: address(route.bank, "ask") }, h("img", { src: ICON, alt: "" }), "Perdure"),
-    h("nav", { "aria-label": "Views" }, groups.map((group) => [h("h2", {}, group), VIEWS.filter((one) => one.group === group).map(link)])),
-  );
-}
-
-function bar(route) {
-  const open = (event) => {
-    const isOpen = document.getElementById("side").classList.toggle("open");
-    event.currentTarget.setAttribute("aria-expanded", isOpen);
-  };
+  const entry = (one) => h("a", { href: address(route.bank, one.name), "aria-current": one.group === view.group ? "page" : null }, icon(one.name), h("span", {}, one.title));
   return h(
     "header",
-    { class: "bar" },
-    button("☰ Views", open, { class: "menu", "aria-expanded": "false", "aria-controls": "side" }),
+    { class: "side" },
+    h("a", { class: "brand", href: address(route.bank, "home"), "aria-label": "Perdure, home" }, h("img", { src: ICON, alt: "" }), h("span", {}, "Perdure")),
     chooser(route),
-    machine(),
-    h("span", { class: "push" }),
-    button("◐ Light", turnLight, { title: "As the system has it, light, or dark" }),
-    key.get() && button("Log out", () => (key.set(""), location.reload())),
+    h("nav", { class: "entries", "aria-label": "Main" }, ENTRIES.map(entry)),
+    h(
+      "div",
+      { class: "foot" },
+      button([icon("light"), h("span", {}, "Light")], turnLight, { title: "Switch between the system's light, light and dark", "aria-label": "Light" }),
+      key.get() && button([icon("out"), h("span", {}, "Log out")], () => (key.set(""), location.reload()), { "aria-label": "Log out" }),
+    ),
   );
 }
 
 /** The choice of the bank: of the one that is open until the others are listed. */
 function chooser(route) {
-  const isThere = !banks.length || banks.some((one) => one.id === route.bank);
+  const isThere = banks.some((one) => one.id === route.bank);
   const others = banks.map((one) => [one.id, one.name || one.id]);
-  const options = !banks.length ? [[route.bank, route.bank]] : isThere ? others : [[route.bank, `${route.bank} (not there)`], ...others];
-  const chosen = select(options, route.bank, (bank) => go(bank, route.view));
+  const options = isThere ? others : [[route.bank, route.bank], ...others];
+  const view = VIEWS.find((one) => one.name === route.view);
+  const chosen = select(options, route.bank, (bank) => go(bank, view?.one ? view.group : route.view));
   chosen.setAttribute("aria-label", "Bank");
   chosen.id = "bank";
   return chosen;
@@ -130,7 +130,7 @@ function turnLight() {
   else delete document.documentElement.dataset.light;
 }
 
-/** Ask for a key: it is kept for this tab alone. */
+/** Ask for a key, which is kept for this tab alone. */
 function lock(message) {
   drawn += 1;
   const shown = app.querySelector(".lock [role=alert]");
@@ -153,7 +153,7 @@ function lock(message) {
       "main",
       { id: "content", class: "lock" },
       h("h1", {}, "Perdure"),
-      h("p", {}, "This memory is served with keys. A key comes from ", h("code", {}, "perdure keys create"), "."),
+      h("p", {}, "This memory is protected by keys. Create one with ", h("code", {}, "perdure keys create"), "."),
       h("form", { class: "row", on: { submit: enterKey } }, field("Key", input), h("button", { class: "main" }, "Enter")),
       told,
     ),

@@ -3,7 +3,7 @@
 export function current() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [bank = "", view = "", ...rest] = path.split("/").map(decodeURIComponent);
-  return { bank, view: view || "ask", id: rest.join("/"), query: new URLSearchParams(query) };
+  return { bank, view: view || "home", id: rest.join("/"), query: new URLSearchParams(query) };
 }
 
 /** The address of a view; the time machine's moments go along. */

@@ -1,21 +1,34 @@
-// The views, in the order of the list at the side. The modules of a view are loaded when it is opened.
+// The views: seven entries of the navigation, the others as tabs inside them. The modules of a view are loaded when it is opened.
 
-/** name in the address, title, sign beside it, group in the list (none: reached by links alone), and the module that draws it. */
+const view = (name, title, group, load, more = {}) => ({ name, title, group, load, ...more });
+
+/** name in the address, title, the entry that it belongs to, and the module that draws it; `one`: reached by links alone. */
 export const VIEWS = [
-  { name: "ask", title: "Ask", sign: "?", group: "Memory", load: () => import("./views/ask.js") },
-  { name: "facts", title: "Facts", sign: "≡", group: "Memory", load: () => import("./views/facts.js") },
-  { name: "people", title: "People and things", sign: "☺", group: "Memory", load: () => import("./views/people.js") },
-  { name: "opinions", title: "Opinions", sign: "◐", group: "Memory", load: () => import("./views/opinions.js") },
-  { name: "questions", title: "Questions", sign: "‽", group: "Memory", load: () => import("./views/questions.js") },
-  { name: "models", title: "Mental models", sign: "◈", group: "Knowledge", load: () => import("./views/models.js") },
-  { name: "directives", title: "Directives", sign: "§", group: "Knowledge", load: () => import("./views/directives.js") },
-  { name: "notes", title: "Notes", sign: "✎", group: "Knowledge", load: () => import("./views/notes.js") },
-  { name: "documents", title: "Documents", sign: "▤", group: "Sources", load: () => import("./views/documents.js") },
-  { name: "operations", title: "Operations", sign: "↻", group: "Sources", load: () => import("./views/operations.js") },
-  { name: "costs", title: "Costs", sign: "¤", group: "Bank", load: () => import("./views/costs.js") },
-  { name: "settings", title: "Settings", sign: "⚙", group: "Bank", load: () => import("./views/settings.js") },
-  { name: "health", title: "Health", sign: "♥", group: "Bank", load: () => import("./views/health.js") },
-  { name: "transfer", title: "Import and export", sign: "⇅", group: "Bank", load: () => import("./views/transfer.js") },
-  { name: "fact", title: "Fact", sign: "", group: "", load: () => import("./views/fact.js") },
-  { name: "entity", title: "Person or thing", sign: "", group: "", load: () => import("./views/entity.js") },
+  view("home", "Home", "home", () => import("./views/home.js")),
+  view("ask", "Ask", "ask", () => import("./views/ask.js")),
+  view("activity", "Activity", "activity", () => import("./views/activity.js")),
+  view("operations", "Background work", "activity", () => import("./views/operations.js")),
+  view("costs", "Costs", "activity", () => import("./views/costs.js")),
+  view("facts", "Facts", "facts", () => import("./views/facts.js")),
+  view("timeline", "Timeline", "facts", () => import("./views/timeline.js")),
+  view("documents", "Conversations", "facts", () => import("./views/documents.js")),
+  view("opinions", "Opinions", "facts", () => import("./views/opinions.js")),
+  view("models", "Mental models", "facts", () => import("./views/models.js")),
+  view("people", "People", "people", () => import("./views/people.js")),
+  view("review", "Review", "review", () => import("./views/review.js")),
+  view("settings", "Settings", "settings", () => import("./views/settings.js")),
+  view("directives", "Directives", "settings", () => import("./views/directives.js")),
+  view("transfer", "Import and export", "settings", () => import("./views/transfer.js")),
+  view("health", "Health", "settings", () => import("./views/health.js")),
+  view("fact", "Fact", "facts", () => import("./views/fact.js"), { one: true }),
+  view("entity", "Person or thing", "people", () => import("./views/entity.js"), { one: true }),
 ];
+
+/** The entries of the navigation, in order. */
+export const ENTRIES = VIEWS.filter((one) => one.name === one.group);
+
+/** The views that share an entry, as its tabs; none where it has one alone. */
+export function tabsOf(group) {
+  const tabs = VIEWS.filter((one) => one.group === group && !one.one);
+  return tabs.length > 1 ? tabs : [];
+}

@@ -2,8 +2,7 @@
 
 import { verb } from "../api.js";
 import { button, h } from "../dom.js";
-import { address } from "../route.js";
-import { marks } from "./fact.js";
+import { row as factRow } from "./fact.js";
 
 const MOST = 100;
 
@@ -21,12 +20,8 @@ export async function citedFacts(bank, ids) {
 }
 
 function row(bank, fact, id, number) {
-  return h(
-    "article",
-    { class: "fact", id: `fact-${id}`, tabindex: 0 },
-    h("div", { class: "place" }, number),
-    fact ? h("div", {}, h("a", { class: "said", href: address(bank, "fact", id) }, fact.text), marks(fact)) : h("div", { class: "faint" }, "no longer in memory"),
-  );
+  if (fact) return factRow(bank, fact, { place: number });
+  return h("article", { class: "fact", id: `fact-${id}`, tabindex: 0 }, h("div", { class: "place" }, number), h("div", { class: "faint" }, "no longer in memory"));
 }
 
 /** A sentence whose numbers lead to its facts; to hover it or focus a number lights them up in `facts`. */

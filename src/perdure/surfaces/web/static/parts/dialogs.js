@@ -9,7 +9,7 @@ import { failure } from "./notice.js";
  */
 export function confirm(title, content, word, act = () => true) {
   return new Promise((resolve) => {
-    const told = h("div", { "aria-live": "polite" }, h("p", { class: "faint" }, "Looking what it would change …"));
+    const told = h("div", { "aria-live": "polite" }, h("p", { class: "faint" }, "Checking what this would change …"));
     const close = (value) => (dialog.close(), dialog.remove(), resolve(value));
     const carryOut = async () => {
       yes.disabled = true;
@@ -20,7 +20,7 @@ export function confirm(title, content, word, act = () => true) {
       }
     };
     const yes = button(word, carryOut, { class: "danger", disabled: true });
-    const leave = button("Leave it", () => close(false), { autofocus: true });
+    const leave = button("Cancel", () => close(false), { autofocus: true });
     const dialog = h("dialog", { "aria-label": title }, h("h2", {}, title), told, h("div", { class: "row" }, yes, leave));
     dialog.addEventListener("cancel", () => close(false));
     document.body.append(dialog);
@@ -48,12 +48,20 @@ export function sheet(title, controls, word, send) {
       }
     };
     const main = h("button", { class: "main" }, word);
-    const form = h("form", { class: "stack", on: { submit } }, h("h2", {}, title), controls, told, h("div", { class: "row" }, main, button("Leave it", () => close(null))));
+    const form = h("form", { class: "stack", on: { submit } }, h("h2", {}, title), controls, told, h("div", { class: "row" }, main, button("Cancel", () => close(null))));
     const dialog = h("dialog", { "aria-label": title }, form);
     dialog.addEventListener("cancel", () => close(null));
     document.body.append(dialog);
     dialog.showModal();
   });
+}
+
+/** Show something to read. */
+export function notice(title, ...content) {
+  const dialog = h("dialog", { "aria-label": title }, h("h2", {}, title), content, h("div", { class: "row" }, button("Close", () => dialog.close(), { class: "main", autofocus: true })));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
 }
 
 /** Words of a field with commas between them. */

@@ -1,8 +1,16 @@
-// A fact in a list: its text, when, who, how surely it helps, and whether it is still so.
+// A fact in a list: one line of what was said, one grey line of when, by whom and where, and at most one mark.
 
+import { verb } from "../api.js";
 import { h, svg } from "../dom.js";
-import { day, happened, holds, percent, standing } from "../format.js";
+import { exception, happened, isOver, percent, when } from "../format.js";
 import { address } from "../route.js";
+import { openDrawer } from "./drawer.js";
+import { actions } from "./mending.js";
+
+const IDENTIFIER = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
+/** Titles of documents by bank and id: those of one turn of the event loop are asked for together. */
+const titles = new Map();
+let waiting = new Map();
 
 export function meter(share, label) {
   const width = Math.max(0, Math.min(1, share)) * 100;
@@ -17,75 +25,64 @@ export function chip(text, kind = "", title = "") {
   return h("span", { class: `chip ${kind}`, title: title || null }, text);
 }
 
-/** The marks under a fact's text. */
-export function marks(fact, extra = []) {
-  const [sign, word, kind] = standing(fact);
-  const when = happened(fact);
-  const planned = fact.flags.includes("planned");
-  return h(
-    "div",
-    { class: "chips" },
-    chip(`${sign} ${word}`, kind),
-    when && chip(`${planned ? "planned for" : "happened"} ${when}`),
-    fact.mentioned_at && chip(`said ${day(fact.mentioned_at)}`),
-    fact.speaker && chip(`by ${fact.speaker}`),
-    fact.type !== "world" && chip(fact.type),
-    planned && !when && chip("planned"),
-    fact.flags.includes("instruction") && chip("⚠ reads like an order", "doubt"),
-    fact.proof_count > 1 && chip(`${fact.proof_count} proofs`),
-    extra,
-  );
+/** The mark of an exception, or nothing. */
+export function mark(fact, doubt = null) {
+  const found = exception(fact, doubt);
+  return found && h("span", { class: `mark ${found[1]}`, title: doubt || null }, found[0]);
 }
 
-/** [first, last] of the times at which facts were so, with now. */
-export function validityRange(facts) {
-  const times = facts.flatMap((fact) => [fact.valid_from, fact.valid_to]).filter(Boolean).map((value) => +new Date(value));
-  return [Math.min(...times, Date.now()), Math.max(...times, Date.now())];
+/** The grey line: date, speaker, conversation. */
+function origin(bank, fact) {
+  const happening = happened(fact);
+  const stated = fact.proof_count > 1 && fact.mentioned_at;
+  const parts = [
+    stated ? ["last stated on ", when(fact.mentioned_at)] : when(fact.mentioned_at ?? fact.recorded_at),
+    happening && `about ${happening}`,
+    fact.speaker || (fact.type === "observation" ? "profile" : fact.type === "opinion" ? "opinion" : ""),
+    fact.document_id && conversation(bank, fact.document_id),
+  ].filter(Boolean);
+  return h("p", { class: "origin" }, parts.map((part, place) => [place > 0 && " · ", part]));
 }
 
-/** When a fact was so, as a bar within the range. */
-function validity(fact, [first, last]) {
-  if (!fact.valid_from || last <= first) return null;
-  const place = (value, otherwise) => (value ? (100 * (+new Date(value) - first)) / (last - first) : otherwise);
-  const [start, end] = [place(fact.valid_from, 0), place(fact.valid_to, 100)];
-  const told = fact.valid_to ? `so from ${day(fact.valid_from)} to ${day(fact.valid_to)}` : `so since ${day(fact.valid_from)}`;
-  return h(
-    "span",
-    { class: "chip", title: `${told}; the bar runs from ${day(first)} to ${day(last)}` },
-    "so ",
-    h("span", { class: "meter", role: "img", "aria-label": told }, svg("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none" }, svg("rect", { class: "bar-fill", x: Math.min(start, 96), width: Math.max(3, end - start), height: 10 }))),
-    fact.valid_to ? ` until ${day(fact.valid_to)}` : "",
-  );
+/** A link to a conversation, or its name alone, under its title, which is read when it is not known. */
+export function conversation(bank, id, tag = "a") {
+  const link = h(tag, { href: tag === "a" ? address(bank, "documents", id) : null }, IDENTIFIER.test(id) ? "conversation" : id);
+  const key = `${bank} ${id}`;
+  if (titles.has(key)) link.textContent = titles.get(key) || link.textContent;
+  else {
+    if (!waiting.size) setTimeout(readTitles);
+    waiting.set(key, [...(waiting.get(key) ?? []), link]);
+  }
+  return link;
 }
 
-/** One recollection: the place, the text, the marks; `more` stands below. `range`: over which its validity is drawn. */
-export function recollection(bank, one, more = null, range = null) {
-  const { fact } = one;
-  return h(
-    "article",
-    { class: `fact${holds(fact) ? "" : " over"}`, id: `fact-${fact.id}`, tabindex: 0 },
-    h("div", { class: "place" }, one.citation ?? ""),
-    h(
-      "div",
-      {},
-      h("a", { class: "said", href: address(bank, "fact", fact.id) }, fact.text),
-      marks(fact, [
-        h("span", { class: "chip" }, "helps ", meter(one.relevance, "relevance"), ` ${percent(one.relevance)}`),
-        range && validity(fact, range),
-        one.evidence && chip(`evidence ${one.evidence}`, one.evidence === "strong" ? "good" : ""),
-      ]),
-      one.notes?.map((note) => h("p", { class: "faint" }, note)),
-      more,
-    ),
-  );
+async function readTitles() {
+  const asked = waiting;
+  waiting = new Map();
+  const keys = [...asked.keys()].map((key) => key.split(/ (.*)/s));
+  for (const [bank, own] of Map.groupBy(keys, ([bank]) => bank)) {
+    const documents = await verb(bank, "documents.list", { ids: own.map(([, id]) => id) }).catch(() => []);
+    for (const { id, title } of documents) {
+      titles.set(`${bank} ${id}`, title);
+      if (title) for (const link of asked.get(`${bank} ${id}`)) link.textContent = title;
+    }
+  }
 }
 
-/** A fact in a list; `extra` are chips behind the others. */
-export function row(bank, fact, extra = [], more = null) {
+/** A fact as a row. `place` stands before it, `doubt` is why it is doubtful, `more` is shown below. */
+export function row(bank, fact, { place = null, doubt = null, more = null, fade = false, actionable = true } = {}) {
+  const link = h("a", { class: "said", href: address(bank, "fact", fact.id) }, fact.text);
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    openDrawer(bank, fact.id);
+  });
   return h(
     "article",
-    { class: `fact bare${holds(fact) ? "" : " over"}`, id: `fact-${fact.id}`, tabindex: 0 },
-    h("div", {}, h("a", { class: "said", href: address(bank, "fact", fact.id) }, fact.text), marks(fact, extra), more),
+    { class: `fact${place === null ? " bare" : ""}${isOver(fact) ? " over" : ""}${fade ? " fade" : ""}`, id: `fact-${fact.id}`, tabindex: 0 },
+    place !== null && h("div", { class: "place" }, place),
+    h("div", {}, h("div", { class: "line" }, link, mark(fact, doubt)), origin(bank, fact), more),
+    actionable && h("div", { class: "acts" }, actions(bank, fact, { compact: true })),
   );
 }
 
@@ -95,7 +92,7 @@ export function highlighted(text, start, end) {
   return [text.slice(0, start), h("mark", {}, text.slice(start, end)), text.slice(end)];
 }
 
-/** What was said, with the words that the fact was drawn from marked. */
+/** What was said, with the words of the fact marked. */
 export function source(chunkText, fact) {
   const words = fact.source_text || "";
   const start = words ? chunkText.indexOf(words) : -1;

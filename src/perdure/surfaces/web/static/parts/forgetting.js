@@ -11,7 +11,7 @@ export function forget(bank, target, title) {
   const keep = new Set();
   const preview = async () => {
     const seen = await verb(bank, "preview_forget", target);
-    if (!seen.existed) throw new Error("It is not there any longer.");
+    if (!seen.existed) throw new Error("It is no longer in memory.");
     return whatGoes(seen, keep);
   };
   return confirm(title, preview(), "Forget for good", async () => {
@@ -30,14 +30,14 @@ function whatGoes(preview, keep) {
     [preview.entities, "entity", "entities"],
   ].filter(([number]) => number > 0);
   const touched = [
-    preview.scrubbed_chunks > 0 && `${plural(preview.scrubbed_chunks, "chunk")} of what was said will lose these words.`,
-    preview.observations > 0 && `${plural(preview.observations, "observation")} will be written anew of what is left.`,
+    preview.scrubbed_chunks > 0 && `${plural(preview.scrubbed_chunks, "chunk")} will lose these words.`,
+    preview.observations > 0 && `${plural(preview.observations, "observation")} will be rewritten from what is left.`,
     preview.opinions > 0 && `${plural(preview.opinions, "opinion")} will lose evidence, or go if nothing else states them.`,
   ].filter(Boolean);
   return h(
     "div",
     { class: "going" },
-    h("p", {}, "This cannot be undone. It would take: ", h("strong", {}, counts.map(([number, one, many]) => plural(number, one, many)).join(", ") || "nothing that was stated"), "."),
+    h("p", {}, "This cannot be undone. It erases: ", h("strong", {}, counts.map(([number, one, many]) => plural(number, one, many)).join(", ") || "nothing that was stated"), "."),
     touched.length > 0 && h("ul", {}, touched.map((text) => h("li", {}, text))),
     preview.statements.length > 0 && h("ul", { class: "quote" }, preview.statements.map((one) => statement(one, keep))),
     preview.passages.length > 0 && h("p", {}, "Passages from which no fact was drawn:"),

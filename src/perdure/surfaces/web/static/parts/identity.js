@@ -6,10 +6,13 @@ import { plural } from "../format.js";
 import { go } from "../route.js";
 import { confirm } from "./dialogs.js";
 import { forget } from "./forgetting.js";
+import { redraw } from "./mending.js";
 import { empty, failure, toast } from "./notice.js";
 
 const FOUND = 8;
 const SPLIT = 100;
+/** A merge of more facts cannot be undone at once. */
+const UNDONE = 1000;
 
 export function identity(bank, entity) {
   const body = h("div");
@@ -35,7 +38,7 @@ function merging(bank, entity) {
     if (!text) return show(choices);
     try {
       const others = (await verb(bank, "entities.list", { text, limit: FOUND + 1 })).filter((one) => one.id !== entity.id);
-      show(choices, others.length ? others.map((one) => h("li", {}, button(`${one.name} (${one.type}, ${plural(one.mentions, "mention")})`, () => merge(bank, entity, one)))) : empty("Nobody else is called that."));
+      show(choices, others.length ? others.map((one) => h("li", {}, button(`${one.name} (${one.type}, ${plural(one.mentions, "mention")})`, () => merge(bank, entity, one)))) : empty("Nobody else has this name."));
     } catch (error) {
       show(choices, failure(error));
     }
@@ -44,20 +47,22 @@ function merging(bank, entity) {
   return [field(`Who is the same as ${entity.name}?`, h("input", { type: "search", on: { input: search } })), choices];
 }
 
-async function merge(bank, entity, other) {
-  const names = [other.name, ...other.aliases].join(", ");
-  const told = h("p", {}, `${plural(other.mentions, "mention")} of ${other.name} will be mentions of ${entity.name}; ${names} will be another name of ${entity.name}. No fact goes. A split undoes it, fact by fact.`);
+/** Merge another entity into one; undone by a split of its facts. */
+export async function merge(bank, entity, other) {
+  const told = h("p", {}, `${plural(other.mentions, "mention")} of ${other.name} will count as mentions of ${entity.name}, and ${other.name} becomes another name of ${entity.name}. No fact is lost.`);
   if (!(await confirm(`Merge ${other.name} into ${entity.name}?`, told, "Merge"))) return;
   await carryOut(async () => {
+    const { facts } = await verb(bank, "facts.list", { entity: other.id, limit: UNDONE, where: { include_closed: true, include_expired: true } });
     await verb(bank, "entities.merge", { keep: entity.id, absorb: other.id });
-    toast(`${other.name} is ${entity.name}.`);
-    dispatchEvent(new HashChangeEvent("hashchange"));
+    const undo = () => verb(bank, "entities.split", { entity_id: entity.id, name: other.name, fact_ids: facts.map((one) => one.id) }).then(redraw);
+    toast(`${other.name} is now ${entity.name}.`, facts.length < UNDONE ? undo : null);
+    redraw();
   });
 }
 
 /** Choose the facts that are about somebody else of the same name. */
 async function splitting(bank, entity) {
-  const page = await verb(bank, "facts.list", { entity_id: entity.id, limit: SPLIT, where: { include_closed: true, include_expired: true } });
+  const page = await verb(bank, "facts.list", { entity: entity.id, limit: SPLIT, where: { include_closed: true, include_expired: true } });
   const name = h("input", { required: true, value: "" });
   const ticks = page.facts.map((fact) => {
     const tick = h("input", { type: "checkbox", id: `split-${fact.id}`, value: fact.id });
@@ -72,7 +77,7 @@ async function splitting(bank, entity) {
   return h(
     "form",
     { on: { submit } },
-    field("The other one is called", name),
+    field("Name of the other one", name),
     h("p", { class: "faint" }, `Which of these are not about ${entity.name}?`, page.total > SPLIT && ` The ${SPLIT} recorded last of ${page.total}.`),
     h("ul", { class: "plain choices" }, ticks.map(([, row]) => row)),
     h("button", { class: "main" }, "Split"),
@@ -80,11 +85,11 @@ async function splitting(bank, entity) {
 }
 
 async function split(bank, entity, name, ids) {
-  const told = h("p", {}, `${plural(ids.length, "fact")} will mention ${name} instead of ${entity.name}. No fact goes. A merge undoes it.`);
+  const told = h("p", {}, `${plural(ids.length, "fact")} will mention ${name} instead of ${entity.name}. No fact goes. A merge undoes this.`);
   if (!(await confirm(`Split ${name} from ${entity.name}?`, told, "Split"))) return;
   await carryOut(async () => {
     const other = await verb(bank, "entities.split", { entity_id: entity.id, name, fact_ids: ids });
-    toast(`${name} stands alone.`);
+    toast(`${name} is now separate.`);
     go(bank, "entity", other.id);
   });
 }

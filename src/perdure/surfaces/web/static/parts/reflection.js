@@ -1,32 +1,31 @@
-// What memory concludes: sentences whose citations light up their facts, and how they came about.
+// An answer in sentences whose citations highlight their facts, and how it was made.
 
 import { h } from "../dom.js";
 import { count, milliseconds, plural } from "../format.js";
 import { address } from "../route.js";
-import { chip, recollection } from "./fact.js";
-import { empty } from "./notice.js";
+import { row as factRow } from "./fact.js";
 
-export function reflection(bank, result) {
-  const places = new Map(result.based_on.map((one, place) => [one.fact.id, place + 1]));
-  const facts = h("div", {}, result.based_on.map((one, place) => recollection(bank, { ...one, citation: place + 1 })));
+/** `recalled`: the rank of each fact that is listed below the answer; other facts that it rests on are listed with it. */
+export function reflection(bank, result, recalled = new Map()) {
+  const others = result.based_on.filter((one) => !recalled.has(one.fact.id));
+  const places = new Map([...recalled, ...others.map((one, place) => [one.fact.id, recalled.size + place + 1])]);
+  const told = result.trace;
+  const facts = [`evidence ${result.evidence}`, `read by ${told.reader || "rules"}`, told.model, result.usage.input_tokens > 0 && `${count(result.usage.input_tokens)} tokens in, ${count(result.usage.output_tokens)} out`];
   return h(
     "section",
-    { "aria-label": "Reflection" },
-    h("h2", {}, "Memory concludes"),
+    { class: "card", "aria-label": "Answer" },
     result.answer && h("p", {}, h("strong", {}, result.answer)),
-    result.sentences.length ? h("p", { class: "card" }, result.sentences.map((one) => sentence(one, places, facts))) : empty(result.text),
-    h("div", { class: "chips" }, chip(`evidence ${result.evidence}`, result.evidence === "strong" ? "good" : ""), chip(`read by ${result.trace.reader || "rules"}`), result.trace.model && chip(result.trace.model), result.usage.input_tokens > 0 && chip(`${count(result.usage.input_tokens)} tokens in, ${count(result.usage.output_tokens)} out`)),
-    result.trace.degraded.map((one) => h("p", { class: "faint" }, `${one.part} could not help: ${one.reason}`)),
+    result.sentences.length ? h("p", { class: "answer" }, result.sentences.map((one) => sentence(one, places))) : h("p", {}, result.text),
+    others.length > 0 && h("details", {}, h("summary", {}, `Also rests on ${plural(others.length, "fact")}`), others.map((one) => factRow(bank, one.fact, { place: places.get(one.fact.id) }))),
     result.mental_models.length > 0 && h("p", { class: "faint" }, "Mental models read: ", result.mental_models.map((one, place) => [place ? ", " : "", h("a", { href: address(bank, "models", one.id) }, one.name)])),
-    result.based_on.length > 0 && [h("h3", {}, `Rests on ${plural(result.based_on.length, "fact")}`), facts],
-    result.opinions.length > 0 && h("details", {}, h("summary", {}, `Opinions near to it: ${result.opinions.length}`), result.opinions.map((one) => recollection(bank, { ...one, citation: "" }))),
-    h("details", {}, h("summary", {}, "How it came about"), trace(result.trace)),
+    result.opinions.length > 0 && h("details", {}, h("summary", {}, `Related opinions: ${result.opinions.length}`), result.opinions.map((one) => factRow(bank, one.fact))),
+    h("details", {}, h("summary", {}, "How this answer was made"), h("p", { class: "faint" }, facts.filter(Boolean).join(" · ")), told.degraded.map((one) => h("p", { class: "faint" }, `${one.part} could not help: ${one.reason}`)), trace(told)),
   );
 }
 
-function sentence(one, places, facts) {
-  const lit = (on) => () =>
-    one.fact_ids.forEach((id) => facts.querySelector(`#${CSS.escape(`fact-${id}`)}`)?.classList.toggle("lit", on));
+function sentence(one, places) {
+  const rows = () => one.fact_ids.flatMap((id) => [...document.querySelectorAll(`#content #${CSS.escape(`fact-${id}`)}`)]);
+  const lit = (on) => () => rows().forEach((row) => row.classList.toggle("lit", on));
   const numbers = [...new Set(one.fact_ids.map((id) => places.get(id)).filter(Boolean))];
   return h(
     "span",
@@ -47,8 +46,8 @@ function trace(told) {
   return h(
     "div",
     {},
-    h("div", { class: "wide" }, h("table", {}, h("caption", { class: "unseen" }, "What was asked of memory, in order"), h("thead", {}, h("tr", {}, head.map(([name, kind]) => h("th", { class: kind ?? null }, name)))), h("tbody", {}, told.steps.map(row)))),
-    part("Left out, worked out", told.notes),
+    h("div", { class: "wide" }, h("table", {}, h("caption", { class: "unseen" }, "Searches, in order"), h("thead", {}, h("tr", {}, head.map(([name, kind]) => h("th", { class: kind ?? null }, name)))), h("tbody", {}, told.steps.map(row)))),
+    part("Left out, inferred", told.notes),
     part("Disposition", told.disposition),
     part("Directives", told.directives.map((one) => `${one.name}: ${one.applied || "not applied without a language model"}`)),
   );

@@ -3,7 +3,6 @@
 import { verb } from "../api.js";
 import { field, h, select, show } from "../dom.js";
 import { count, day } from "../format.js";
-import { bars } from "../parts/bars.js";
 import { empty, failure } from "../parts/notice.js";
 import { note } from "../route.js";
 
@@ -11,35 +10,26 @@ const DAY = 86_400_000;
 const SPANS = [["7", "7 days"], ["30", "30 days"], ["90", "90 days"], ["", "all days"]];
 const OPERATIONS = ["retain", "refine", "consolidate", "reflect", "mental_model"];
 const price = (value) => (value === null ? "not known" : `$${value.toFixed(value < 0.1 ? 4 : 2)}`);
-const short = (value) => (value >= 1e6 ? `${(value / 1e6).toFixed(1)} M` : value >= 1e4 ? `${Math.round(value / 1e3)} k` : count(Math.round(value)));
-const MEASURES = {
-  calls: ["calls", (one) => one.calls, short],
-  tokens: ["tokens", (one) => one.input_tokens + one.output_tokens, short],
-  seconds: ["seconds", (one) => one.seconds, short],
-  price: ["US dollars", (one) => one.price ?? 0, (value) => `$${value.toFixed(2)}`],
-};
-
 export async function open(content, { bank, query }) {
-  const chosen = { days: query.get("days") ?? "30", of: query.get("of") || "bank", measure: query.get("measure") || "tokens" };
+  const chosen = { days: query.get("days") ?? "30", of: query.get("of") || "bank" };
   const place = h("div");
   const draw = async (changes = {}) => {
     Object.assign(chosen, changes);
     note(chosen);
     const since = chosen.days ? { since: new Date(Date.now() - (chosen.days - 1) * DAY).toISOString().slice(0, 10) } : {};
     const costs = await verb(chosen.of === "bank" ? bank : null, "llm.costs", since);
-    show(place, costs.length ? [summary(costs), chart(costs, chosen), byOperation(costs), table(costs)] : await nothing());
+    show(place, costs.length ? [summary(costs), byOperation(costs), table(costs)] : await nothing());
   };
   const redraw = (changes) => draw(changes).catch((error) => show(place, failure(error)));
   show(
     content,
     h("h1", {}, "Costs"),
-    h("p", { class: "faint" }, "What calls of language models came to. Recall asks none; most of what memory does needs none."),
+    h("p", { class: "faint" }, "Calls of language models. Recall makes none."),
     h(
       "div",
       { class: "row" },
       field("Days", select(SPANS, chosen.days, (days) => redraw({ days }))),
       field("Of", select([["bank", "this bank"], ["all", "all banks"]], chosen.of, (of) => redraw({ of }))),
-      field("Bars show", select(Object.entries(MEASURES).map(([name, [text]]) => [name, text]), chosen.measure, (measure) => redraw({ measure }))),
     ),
     place,
   );
@@ -48,8 +38,8 @@ export async function open(content, { bank, query }) {
 
 async function nothing() {
   const models = await Promise.all(OPERATIONS.map((operation) => verb(null, "llm.models", { operation })));
-  if (models.some((one) => one.length)) return empty("No calls in this time.");
-  return empty("No language model is set: memory works by its own rules, and nothing costs anything.");
+  if (models.some((one) => one.length)) return empty("No calls in these days.");
+  return empty("No language model is set, so nothing costs anything.");
 }
 
 function total(costs) {
@@ -71,21 +61,12 @@ function summary(costs) {
   const figure = (name, value, more = "") => h("div", { class: "card figure" }, h("div", { class: "faint" }, name), h("strong", {}, value), more && h("div", { class: "faint" }, more));
   return h(
     "div",
-    { class: "traits" },
+    { class: "figures" },
     figure("Calls", count(all.calls), all.failed ? `${count(all.failed)} failed` : ""),
     figure("Tokens", count(all.input_tokens + all.output_tokens), `${count(all.input_tokens)} in, ${count(all.output_tokens)} out`),
     figure("Seconds", count(Math.round(all.seconds))),
     figure("Price", price(all.price), all.partly ? "of the models whose price is known" : ""),
   );
-}
-
-function chart(costs, { measure }) {
-  const [title, read, told] = MEASURES[measure];
-  const days = new Map();
-  const last = +new Date(costs.at(-1).day);
-  for (let at = +new Date(costs[0].day); at <= last; at += DAY) days.set(new Date(at).toISOString().slice(0, 10), 0);
-  for (const one of costs) days.set(one.day, days.get(one.day) + read(one));
-  return h("section", { class: "card", "aria-label": "By day" }, h("h2", {}, `${title} by day`), bars([...days].map(([date, value]) => [date.slice(5), value]), `${title} by day`, told));
 }
 
 const HEADS = ["calls", "failed", "tokens in", "tokens out", "seconds", "price"];

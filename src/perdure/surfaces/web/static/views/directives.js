@@ -2,7 +2,7 @@
 
 import { verb } from "../api.js";
 import { button, field, h, show } from "../dom.js";
-import { moment } from "../format.js";
+import { recently } from "../format.js";
 import { confirm, sheet, words } from "../parts/dialogs.js";
 import { difference } from "../parts/diff.js";
 import { chip } from "../parts/fact.js";
@@ -59,7 +59,7 @@ function card(bank, rule, act) {
       rule.is_active ? chip("● on", "good") : chip("○ off"),
       chip(`priority ${rule.priority}`),
       [...rule.tags].map((tag) => chip(`# ${tag}`)),
-      rule.updated_at && chip(`changed ${moment(rule.updated_at)}`),
+      rule.updated_at && chip(`changed ${recently(rule.updated_at)}`),
     ),
     h(
       "div",
@@ -78,7 +78,7 @@ function history(bank, rule) {
   const fill = async () => {
     try {
       const versions = [rule, ...(await verb(bank, "directives.history", { directive_id: rule.id }))];
-      const changes = versions.slice(0, -1).map((one, place) => h("section", {}, h("h3", {}, `Changed ${moment(one.updated_at)}`), difference(written(versions[place + 1]), written(one))));
+      const changes = versions.slice(0, -1).map((one, place) => h("section", {}, h("h3", {}, `Changed ${recently(one.updated_at)}`), difference(written(versions[place + 1]), written(one))));
       show(body, changes.length ? changes : empty("No earlier version is kept."));
     } catch (error) {
       show(body, failure(error));

@@ -1,12 +1,14 @@
-// One document: its text, and beside each part the facts that were drawn from it. A fact marks its words.
+// One document: its text, and next to each part the facts that were drawn from it. A fact highlights its words.
 
 import { verb } from "../api.js";
 import { button, field, h, show } from "../dom.js";
-import { count, moment, plural, standing } from "../format.js";
+import { count, isOver, plural, recently } from "../format.js";
 import { sheet, words } from "../parts/dialogs.js";
-import { chip, highlighted, marks } from "../parts/fact.js";
+import { openDrawer } from "../parts/drawer.js";
+import { highlighted, mark as exceptionMark } from "../parts/fact.js";
 import { follow } from "../parts/follow.js";
 import { forget as erase } from "../parts/forgetting.js";
+import { actions as factActions } from "../parts/mending.js";
 import { empty, failure, toast } from "../parts/notice.js";
 import { address, asOf, go } from "../route.js";
 
@@ -20,24 +22,19 @@ export async function openDocument(content, route) {
     verb(bank, "documents.chunks", { document_id: id }),
     verb(bank, "documents.history", { document_id: id }),
   ]);
-  if (!documents.length) return show(content, h("h1", {}, "Document"), empty("There is no such document; perhaps it was forgotten."));
+  if (!documents.length) return show(content, h("h1", {}, "Conversation"), empty("There is no such conversation. Perhaps it was forgotten."));
   const [document] = documents;
   const told = h("div", { "aria-live": "polite" });
   const again = () => told.isConnected && openDocument(content, route);
   const text = await reader(bank, id, chunks);
   show(
     content,
-    h("p", {}, h("a", { href: address(bank, "documents") }, "← Documents")),
+    h("p", {}, h("a", { href: address(bank, "documents") }, "← Conversations")),
     h("h1", {}, document.title || document.id),
     h(
       "div",
-      { class: "chips" },
-      document.title && chip(document.id),
-      chip(`${count(document.characters)} characters`),
-      chip(plural(text.total, "fact")),
-      chip(`since ${moment(document.created_at)}`),
-      document.tags.map((tag) => chip(`# ${tag}`)),
-      Object.entries(document.metadata).map(([name, value]) => chip(`${name}: ${value}`)),
+      { class: "origin" },
+      [document.title && document.id, `${count(document.characters)} characters`, plural(text.total, "fact"), `since ${recently(document.created_at)}`, ...document.tags.map((tag) => `#${tag}`), ...Object.entries(document.metadata).map(([name, value]) => `${name}: ${value}`)].filter(Boolean).join(" · "),
     ),
     document.context && h("p", { class: "faint" }, document.context),
     actions(bank, document, told, again),
@@ -60,7 +57,7 @@ function actions(bank, document, told, again) {
   const reprocess = safely(async () => {
     const operation = await verb(bank, "documents.reprocess", { document_id: document.id });
     const ended = await follow(bank, operation.id, told);
-    if (ended?.status === "completed") toast("Read anew: facts that were drawn again stay, the others are retired."), await again();
+    if (ended?.status === "completed") toast("Read again: facts that were found again stay, the others are retired."), await again();
   });
   const retag = safely(async () => {
     const tags = h("input", { value: document.tags.join(", ") });
@@ -73,13 +70,13 @@ function actions(bank, document, told, again) {
   return h(
     "div",
     { class: "row actions" },
-    button("Read anew", reprocess, { id: "reprocess" }),
+    button("Read again", reprocess, { id: "reprocess" }),
     button("Tags", retag, { id: "retag" }),
     button("Forget", forget, { class: "danger", id: "forget" }),
   );
 }
 
-/** The text in its chunks; facts, closed ones too unless the time machine is set, stand beside the chunk that they were drawn from. */
+/** The text in its chunks; facts, closed ones too unless the time machine is set, are shown next to the chunk that they were drawn from. */
 async function reader(bank, documentId, chunks) {
   const moments = asOf();
   const where = { document_ids: [documentId], include_expired: true, ...(moments ? { as_of: moments } : { include_closed: true }) };
@@ -128,14 +125,20 @@ function beside(bank, part) {
   const row = (fact) =>
     h(
       "article",
-      { class: `fact drawn-fact${standing(fact)[1] === "so now" ? "" : " over"}`, tabindex: 0, on: { mouseenter: mark(fact), mouseleave: clear, focus: mark(fact), blur: clear } },
-      h("div", { class: "place" }, "·"),
-      h("div", {}, h("a", { class: "said", href: address(bank, "fact", fact.id), on: { focus: mark(fact) } }, fact.text), marks(fact)),
+      { class: `fact drawn-fact${isOver(fact) ? " over" : ""}`, tabindex: 0, on: { mouseenter: mark(fact), mouseleave: clear, focus: mark(fact), blur: clear } },
+      h("div", { class: "line" }, link(bank, fact, mark(fact)), exceptionMark(fact)),
+      h("div", { class: "acts" }, factActions(bank, fact, { compact: true })),
     );
   show(part.side, facts.map(row));
 }
 
-/** Where a fact's words stand: in a turn of who said it, else anywhere; [-1, -1] where they do not stand as they are. */
+/** A link that opens the drawer. */
+function link(bank, fact, focus) {
+  const open = (event) => (event.preventDefault(), openDrawer(bank, fact.id));
+  return h("a", { class: "said", href: address(bank, "fact", fact.id), on: { focus, click: open } }, fact.text);
+}
+
+/** Where a fact's words are: in a turn of who said it, else anywhere; [-1, -1] where they are not to be found as they are. */
 function position(chunk, fact) {
   const said = fact.source_text;
   if (!said) return [-1, -1];
@@ -151,7 +154,7 @@ function events(bank, history) {
     h(
       "tr",
       {},
-      h("td", {}, moment(one.at)),
+      h("td", {}, recently(one.at)),
       h("td", {}, one.fact_id ? h("a", { href: address(bank, "fact", one.fact_id) }, EVENTS[one.kind]) : EVENTS[one.kind] ?? one.kind),
       [one.facts_added, one.facts_removed, one.observations_created.length, one.observations_removed.length].map((number) => h("td", { class: "number" }, number || "·")),
     );

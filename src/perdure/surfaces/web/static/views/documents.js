@@ -1,10 +1,9 @@
-// Documents: the texts that memory was drawn from, and a way to give it more.
+// Conversations and other texts that memory was drawn from, and a way to add more.
 
 import { rest, verb } from "../api.js";
 import { button, field, h, show } from "../dom.js";
-import { count, moment, plural } from "../format.js";
+import { count, recently } from "../format.js";
 import { sheet, words } from "../parts/dialogs.js";
-import { chip } from "../parts/fact.js";
 import { follow } from "../parts/follow.js";
 import { failure } from "../parts/notice.js";
 import { paged } from "../parts/paging.js";
@@ -14,17 +13,16 @@ import { openDocument } from "./document.js";
 export async function open(content, route) {
   if (route.id) return openDocument(content, route);
   const { bank, query } = route;
+  let every = await verb(bank, "documents.list");
   const told = h("div", { "aria-live": "polite" });
   const place = h("div");
   const search = h("input", { type: "search", value: query.get("q") || "" });
   const draw = () => {
-    const path = `/v1/default/banks/${encodeURIComponent(bank)}/documents`;
-    const read = async (offset, limit) => {
-      const page = await rest(`${path}?${new URLSearchParams({ limit, offset, q: search.value.trim() })}`);
-      return { rows: page.items, total: page.total };
-    };
-    const nothing = search.value ? "No document has this in its id." : "No documents yet. Add a file or a text.";
-    const { element, load } = paged(read, (one) => row(bank, one), nothing, "documents", h("ol", { class: "list", "aria-label": "Documents" }));
+    const part = search.value.trim().toLowerCase();
+    const found = every.filter((one) => `${one.title} ${one.id}`.toLowerCase().includes(part));
+    const read = async (offset, limit) => ({ rows: found.slice(offset, offset + limit), total: found.length });
+    const nothing = part ? "No conversation has this in its title or id." : "No conversations yet. Add a file or a text.";
+    const { element, load } = paged(read, (one) => row(bank, one), nothing, "conversations", h("ol", { class: "list", "aria-label": "Conversations" }));
     show(place, element);
     return load();
   };
@@ -39,6 +37,7 @@ export async function open(content, route) {
     try {
       show(told, operations.map(() => h("div")));
       await Promise.all(operations.map((id, index) => follow(bank, id, told.children[index])));
+      every = await verb(bank, "documents.list");
       if (told.isConnected) await draw();
     } catch (error) {
       show(told, failure(error));
@@ -46,10 +45,10 @@ export async function open(content, route) {
   };
   show(
     content,
-    h("h1", {}, "Documents"),
+    h("h1", {}, "Conversations"),
     h("div", { class: "row" }, button("Add a file", add(askFiles), { class: "main", id: "add-file" }), button("Add a text", add(askText), { id: "add-text" })),
     told,
-    h("form", { class: "row", role: "search", on: { submit: find } }, h("div", { class: "grow" }, field("Part of an id", search)), h("button", {}, "Find")),
+    h("form", { class: "row", role: "search", on: { submit: find } }, h("div", { class: "grow" }, field("Title or id", search)), h("button", {}, "Find")),
     place,
   );
   await draw();
@@ -57,22 +56,17 @@ export async function open(content, route) {
 }
 
 function row(bank, document) {
-  const title = document.retain_params.title;
   return h(
     "li",
     {},
     h(
       "a",
       { href: address(bank, "documents", document.id) },
-      h("strong", {}, title || document.id),
+      h("strong", {}, document.title || document.id),
       h(
         "div",
-        { class: "chips" },
-        title && chip(document.id),
-        chip(`${count(document.text_length)} characters`),
-        chip(plural(document.memory_unit_count, "fact")),
-        chip(moment(document.updated_at)),
-        document.tags.map((tag) => chip(`# ${tag}`)),
+        { class: "origin" },
+        [recently(document.updated_at), `${count(document.characters)} characters`, document.title && document.id, ...document.tags.map((tag) => `#${tag}`)].filter(Boolean).join(" · "),
       ),
     ),
   );
@@ -83,11 +77,8 @@ function askFiles(bank) {
   const files = h("input", { type: "file", multiple: true, required: true });
   const tags = h("input", {});
   const send = async () => {
-    const body = new FormData();
-    for (const one of files.files) body.append("files", one);
-    body.append("request", JSON.stringify({ files_metadata: [...files.files].map(() => ({ tags: words(tags.value) })) }));
-    const answer = await rest(`/v1/default/banks/${encodeURIComponent(bank)}/files/retain`, { method: "POST", body });
-    return answer.operation_ids;
+    const upload = (file) => rest(`/v1/perdure/banks/${encodeURIComponent(bank)}/files/${encodeURIComponent(file.name)}?${new URLSearchParams(words(tags.value).map((tag) => ["tag", tag]))}`, { method: "POST", body: file });
+    return (await Promise.all([...files.files].map(upload))).map((operation) => operation.id);
   };
   return sheet("Add files", [field("Files", files, "Text, HTML, PDF, DOCX, mail, CSV, SVG, source code."), field("Tags", tags, "With commas between.")], "Add", send);
 }

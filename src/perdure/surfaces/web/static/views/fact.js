@@ -1,79 +1,88 @@
-// A fact: what was said, by whom and when, since when it is so, what it replaced, what rests on it; and putting it right.
+// One fact, in the drawer or as a page: what was said, by whom and when, what it replaced, what rests on it; and correcting it.
 
 import { verb } from "../api.js";
 import { h, show } from "../dom.js";
-import { moment, percent, plural, standing } from "../format.js";
-import { marks, meter, row, source } from "../parts/fact.js";
-import { mending } from "../parts/mending.js";
+import { day, exact, exception, happened, percent, plural } from "../format.js";
+import { conversation, mark, meter, row, source } from "../parts/fact.js";
+import { actions } from "../parts/mending.js";
 import { empty, failure } from "../parts/notice.js";
-import { times } from "../parts/times.js";
 import { address, asOf } from "../route.js";
 
-const LINKED = 10;
+const LINKED = 6;
 const VALUES = 50;
+const SOURCES = 50;
 const EVERY = { include_closed: true, include_expired: true };
 
 export async function open(content, { bank, id }) {
-  if (!id) return show(content, empty("Choose a fact in the list of facts."));
-  const fact = await verb(bank, "facts.get", { fact_id: id });
-  const later = (title, read) => section(title, read(bank, fact));
-  const moments = asOf();
-  show(
-    content,
-    h("p", {}, h("a", { href: address(bank, "facts") }, "← Facts")),
-    h("h1", { class: "statement" }, fact.text),
-    marks(fact, [...fact.tags].sort().map((tag) => h("span", { class: "chip" }, `# ${tag}`))),
-    moments && h("p", { class: "card then", role: "status" }, `At the moments of the time machine this fact was: ${standing(fact)[1]}.`),
-    fact.invalid_reason && h("p", { class: "card wrong" }, `Declared wrong: ${fact.invalid_reason}`),
-    mending(bank, fact),
-    h("h2", {}, "Times"),
-    h("div", { class: "card" }, times(fact)),
-    h(
-      "div",
-      { class: "columns" },
-      h("div", {}, later("What was said", said), later("What came before and after", history), later("Stated in", proofs)),
-      h("div", {}, later("Known of it", details), later("Opinions that rest on it", opinions), later("Linked facts", links)),
-    ),
-  );
-  return undefined;
+  if (!id) return show(content, h("h1", {}, "Fact"), empty("Choose a fact in the ", h("a", { href: address(bank, "facts") }, "list of facts"), "."));
+  return fill(content, bank, id, "h1");
 }
 
-/** A part of the page that is filled when its answer comes. */
+/** Draw a fact under a heading of the given level. */
+export async function fill(place, bank, id, level = "h2") {
+  const fact = await verb(bank, "facts.get", { fact_id: id });
+  const moments = asOf();
+  const part = (title, read) => section(title, read(bank, fact));
+  show(
+    place,
+    h(level, { class: "statement" }, fact.text),
+    h("p", { class: "origin" }, stated(fact), " ", mark(fact)),
+    moments && h("p", { class: "faint", role: "status" }, `At the chosen moment this fact was ${exception(fact)?.[0] ?? "true"}.`),
+    fact.invalid_reason && fact.invalidated_at && h("p", { class: "card wrong" }, `Declared wrong: ${fact.invalid_reason}`),
+    actions(bank, fact),
+    part("What was said", said),
+    part("History", history),
+    part("Stated in", proofs),
+    part("Opinions that rest on it", opinions),
+    part("Linked facts", links),
+    section("Details", details(bank, fact)),
+  );
+}
+
+function stated(fact) {
+  const at = day(fact.mentioned_at ?? fact.recorded_at);
+  const who = fact.speaker ? ` by ${fact.speaker}` : "";
+  const about = happened(fact);
+  return `Last stated on ${at}${who}.${about ? ` About ${about}.` : ""}`;
+}
+
+/** A part that is filled when its answer comes, and left out when there is nothing to tell. */
 function section(title, answer) {
-  const body = h("div", {}, h("p", { class: "faint" }, "…"));
+  const body = h("section", { "aria-label": title });
   Promise.resolve(answer).then(
-    (content) => show(body, content),
+    (content) => (content ? show(body, h("h3", {}, title), content) : body.remove()),
     (error) => show(body, failure(error)),
   );
-  return h("section", { "aria-label": title }, h("h2", {}, title), body);
+  return body;
 }
 
 async function said(bank, fact) {
-  if (!fact.chunk_id) return fact.source_text ? source(fact.source_text, fact) : empty("Memory concluded it; nobody said it in these words.");
+  if (!fact.chunk_id) return fact.source_text && fact.source_text !== fact.text ? source(fact.source_text, fact) : null;
   const [chunk] = await verb(bank, "documents.chunks", { ids: [fact.chunk_id] });
-  return h("div", {}, source(chunk ? chunk.text : fact.source_text, fact), h("p", {}, h("a", { href: address(bank, "documents", fact.document_id) }, `Document ${fact.document_id}`)));
+  return h("div", {}, source(chunk ? chunk.text : fact.source_text, fact), h("p", { class: "origin" }, "from ", conversation(bank, fact.document_id)));
 }
 
 function details(bank, fact) {
   const pairs = [
-    ["by", fact.speaker],
-    ["says", fact.relation && `${fact.subject} · ${fact.relation.replaceAll("_", " ")} · ${fact.object}`],
+    ["kind", fact.type],
+    ["true", fact.valid_from && (fact.valid_to ? `${day(fact.valid_from)} to ${day(fact.valid_to)}` : `since ${day(fact.valid_from)}`)],
+    ["relation", fact.relation && `${fact.subject} · ${fact.relation.replaceAll("_", " ")} · ${fact.object}`],
     ["about", fact.entity_ids.length > 0 && fact.entity_ids.map((id, place) => [place ? ", " : "", h("a", { href: address(bank, "entity", id) }, fact.entities[place] ?? id)])],
+    ["tags", [...fact.tags].sort().join(", ")],
     ["topic", fact.topic],
     ["context", fact.context],
-    ["tier", fact.tier],
     ["trust", `${fact.trust} of 3`],
-    ["recalled", fact.recall_count > 0 && `${plural(fact.recall_count, "time")}, last ${moment(fact.last_recalled_at)}`],
-    ["recorded", moment(fact.recorded_at)],
-    ["expires", moment(fact.expires_at)],
-    ["marks", fact.flags.join(", ")],
+    ["recalled", fact.recall_count > 0 && `${plural(fact.recall_count, "time")}, last ${exact(fact.last_recalled_at)}`],
+    ["recorded", exact(fact.recorded_at)],
+    ["expires", exact(fact.expires_at)],
+    ["flags", fact.flags.join(", ").replaceAll("_", " ")],
     ["metadata", Object.entries(fact.metadata).map(([name, value]) => `${name}: ${value}`).join(", ")],
     ["id", h("code", {}, fact.id)],
   ];
   return h("dl", { class: "pairs" }, pairs.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
 }
 
-/** The last values of the same relation, what it replaced and what replaced it. */
+/** What it replaced, what replaced it, and other values of the same relation. */
 async function history(bank, fact) {
   if (fact.type === "observation") return versions(bank, fact);
   const [{ facts: slot }, after, housed] = await Promise.all([
@@ -81,55 +90,44 @@ async function history(bank, fact) {
     fact.superseded_by ? verb(bank, "facts.get_many", { fact_ids: [fact.superseded_by] }) : [],
     fact.document_id ? verb(bank, "facts.list", { where: { ...EVERY, document_ids: [fact.document_id] }, limit: 200 }) : { facts: [] },
   ]);
-  const before = [...slot, ...housed.facts].filter((one) => one.superseded_by === fact.id);
   const unique = (facts) => [...new Map(facts.map((one) => [one.id, one])).values()].filter((one) => one.id !== fact.id);
-  const [old, others] = [unique(before), unique(slot).filter((one) => one.superseded_by !== fact.id && one.id !== fact.superseded_by)];
-  if (!old.length && !after.length && !others.length) return empty("Nothing replaced it, and it replaced nothing.");
-  const part = (title, facts) => facts.length > 0 && [h("h3", {}, title), facts.map((one) => row(bank, one))];
-  return h("div", {}, part("It replaced", old), part("It was replaced by", after), part(`Other values of ${fact.subject}, ${(fact.relation ?? "").replaceAll("_", " ")}`, others));
+  const old = unique([...slot, ...housed.facts].filter((one) => one.superseded_by === fact.id));
+  const others = unique(slot).filter((one) => one.superseded_by !== fact.id && one.id !== fact.superseded_by);
+  if (!old.length && !after.length && !others.length) return null;
+  const part = (title, facts) => facts.length > 0 && [h("h4", {}, title), facts.map((one) => row(bank, one))];
+  return h("div", {}, part("It replaced", old), part("Replaced by", after), part("Other values", others));
 }
 
-/** The profile as it was written before and after. */
+/** The profile as it was written before. */
 async function versions(bank, fact) {
   const every = await verb(bank, "observations.versions", { observation_id: fact.id });
   const facts = await verb(bank, "facts.get_many", { fact_ids: every.map((one) => one.id).filter((id) => id !== fact.id) });
-  return facts.length ? facts.reverse().map((one) => row(bank, one, [h("span", { class: "chip" }, `written ${moment(one.recorded_at)}`)])) : empty("This profile was written once.");
+  return facts.length ? h("div", {}, facts.reverse().map((one) => row(bank, one))) : null;
 }
 
 async function opinions(bank, fact) {
   const moments = asOf();
   const subjects = [...new Set([fact.subject, fact.speaker, fact.entities[0]].filter(Boolean))];
-  const asked = subjects.length ? subjects.map((subject) => ({ subject })) : [{}];
-  const lists = await Promise.all(asked.map((args) => verb(bank, "opinions.list", { ...args, ...(moments && { as_of: moments }) })));
+  const lists = await Promise.all(subjects.map((subject) => verb(bank, "opinions.list", { subject, ...(moments && { as_of: moments }) })));
   const unique = [...new Map(lists.flat().map((one) => [one.id, one])).values()];
-  const resting = unique.flatMap((one) => {
-    const counted = one.evidence.find((piece) => piece.fact_id === fact.id);
-    const left = one.left_out.find((piece) => piece.fact_id === fact.id);
-    return counted || left ? [[one, counted ?? left, Boolean(counted)]] : [];
-  });
-  if (!resting.length) return empty(moments ? "No opinion rested on it then." : "No opinion rests on it.");
-  return h(
-    "ul",
-    { class: "list" },
-    resting.map(([one, piece, counts]) =>
-      h("li", {}, h("a", { href: address(bank, "opinions", one.id) }, one.statement, h("div", { class: "chips" }, h("span", { class: "chip" }, meter(one.confidence, "confidence"), ` ${percent(one.confidence)}`), h("span", { class: "chip" }, piece.label), !counts && h("span", { class: "chip doubt" }, "does not count")))),
-    ),
-  );
+  const resting = unique.filter((one) => one.evidence.some((piece) => piece.fact_id === fact.id));
+  if (!resting.length) return null;
+  return h("ul", { class: "plain" }, resting.map((one) => h("li", {}, h("a", { href: address(bank, "opinions", one.id) }, one.statement), " ", meter(one.confidence, "confidence"), ` ${percent(one.confidence)}`)));
 }
 
-/** Its sources: the later documents that state it again, and the facts that it was concluded from. */
+/** The later documents that state it again, and the facts that it was concluded from. */
 async function proofs(bank, fact) {
   const [again, sources] = await Promise.all([
     verb(bank, "facts.proofs", { fact_ids: [fact.id] }),
-    fact.source_fact_ids.length ? verb(bank, "facts.get_many", { fact_ids: fact.source_fact_ids.slice(0, 50) }) : [],
+    fact.source_fact_ids.length ? verb(bank, "facts.get_many", { fact_ids: fact.source_fact_ids.slice(0, SOURCES) }) : [],
   ]);
-  const place = (id, when) => h("li", {}, id ? h("a", { href: address(bank, "documents", id) }, `Document ${id}`) : h("span", {}, "no document"), when && h("span", { class: "faint" }, ` seen ${moment(when)}`));
+  if (!again.length && !sources.length) return null;
+  const place = (one) => h("li", {}, one.document_id ? conversation(bank, one.document_id) : "no conversation", ` · ${day(one.seen_at)}`);
   return h(
     "div",
     {},
-    h("p", {}, `Stated ${plural(fact.proof_count, "time")}.`),
-    h("ul", { class: "plain" }, fact.document_id && place(fact.document_id, fact.mentioned_at), again.map((one) => place(one.document_id, one.seen_at))),
-    sources.length > 0 && [h("h3", {}, `Concluded from ${plural(fact.source_fact_ids.length, "fact")}`), sources.map((one) => row(bank, one))],
+    again.length > 0 && h("ul", { class: "plain" }, again.map(place)),
+    sources.length > 0 && [h("p", { class: "faint" }, `Concluded from ${plural(fact.source_fact_ids.length, "fact")}:`), sources.map((one) => row(bank, one))],
   );
 }
 
@@ -137,14 +135,8 @@ async function links(bank, fact) {
   const every = await verb(bank, "facts.links", { fact_ids: [fact.id] });
   const far = (link) => (link.source === fact.id ? link.target : link.source);
   const joined = Map.groupBy(every.sort((one, other) => other.weight - one.weight), far);
-  const strongest = [...joined.keys()].slice(0, LINKED);
-  const facts = await verb(bank, "facts.get_many", { fact_ids: strongest });
-  if (!facts.length) return empty("No fact is linked to it.");
+  const facts = await verb(bank, "facts.get_many", { fact_ids: [...joined.keys()].slice(0, LINKED) });
+  if (!facts.length) return null;
   const why = (link) => (link.kind === "causal" ? (link.source === fact.id ? "leads to" : "because of") : link.kind);
-  return h(
-    "div",
-    {},
-    joined.size > facts.length && h("p", { class: "faint" }, `The strongest ${facts.length} of ${joined.size}.`),
-    facts.map((one) => row(bank, one, joined.get(one.id).map((link) => h("span", { class: "chip" }, `${why(link)} ${link.weight.toFixed(2)}`)))),
-  );
+  return h("div", {}, facts.map((one) => row(bank, one, { more: h("p", { class: "origin" }, joined.get(one.id).map((link) => `${why(link)} ${link.weight.toFixed(2)}`).join(", ")) })));
 }

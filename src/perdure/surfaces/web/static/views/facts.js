@@ -1,57 +1,53 @@
-// Facts: browse what memory holds.
+// Facts: what memory holds, by words, kind, speaker, tags and date.
 
 import { verb } from "../api.js";
 import { field, h, select, show } from "../dom.js";
 import { row } from "../parts/fact.js";
+import { soon } from "../parts/filters.js";
 import { paged } from "../parts/paging.js";
 import { asOf, note } from "../route.js";
 
-const TYPES = [["", "all"], "world", "experience", "opinion", "observation"];
-const ORDERS = [
-  ["newest_recorded", "recorded last first"],
-  ["oldest_recorded", "recorded first first"],
-  ["latest_dated", "latest date first"],
-  ["earliest_dated", "earliest date first"],
-];
-const WAIT = 250;
+const TYPES = [["", "statements"], ["experience", "what agents did"], ["opinion", "opinions"], ["observation", "profiles"], ["all", "everything"]];
+/** What is listed where no other kind is chosen. */
+const STATEMENTS = ["world", "experience"];
+const ORDERS = [["newest_recorded", "newest first"], ["oldest_recorded", "oldest first"], ["latest_dated", "latest date first"], ["earliest_dated", "earliest date first"]];
 
 export async function open(content, { bank, query }) {
   const chosen = Object.fromEntries(["text", "type", "speaker", "tags", "order", "closed"].map((name) => [name, query.get(name) || ""]));
   const results = h("div");
-  let waiting = 0;
   const draw = () => {
     if (!results.isConnected) return undefined;
     note(chosen);
-    const list = paged((offset, limit) => read(bank, chosen, offset, limit), (fact) => row(bank, fact), "No fact is like that.");
+    const nothing = Object.values(chosen).some(Boolean) ? "No fact matches." : "No facts yet. Paste a chat or load the demo on Home.";
+    const list = paged((offset, limit) => read(bank, chosen, offset, limit), (fact) => row(bank, fact), nothing);
     show(results, list.element);
     return list.load();
   };
-  const set = (name) => (event) => {
-    chosen[name] = event.target.type === "checkbox" ? (event.target.checked ? "yes" : "") : event.target.value;
-    clearTimeout(waiting);
-    waiting = setTimeout(draw, WAIT);
-  };
+  const set = soon(chosen, draw);
   const typed = (name, props = {}) => h("input", { type: "search", value: chosen[name], ...props, on: { input: set(name) } });
-  const pick = (name, options) => {
-    const control = select(options, chosen[name], () => {});
-    control.addEventListener("change", set(name));
-    return control;
-  };
   const closed = h("input", { id: "closed", type: "checkbox", checked: chosen.closed === "yes", on: { change: set("closed") } });
   show(
     content,
     h("h1", {}, "Facts"),
     h(
       "form",
-      { class: "row", role: "search", on: { submit: (event) => event.preventDefault() } },
-      h("div", { class: "grow" }, field("Words in the fact", typed("text", { id: "fact-text" }))),
-      field("Type", pick("type", TYPES)),
-      field("Speaker", typed("speaker", { size: 10 })),
-      field("Tags", typed("tags", { size: 12, placeholder: "travel, work" })),
-      field("Order", pick("order", ORDERS)),
-      h("div", { class: "tick" }, closed, h("label", { for: "closed" }, "also what is over or wrong")),
+      { role: "search", on: { submit: (event) => event.preventDefault() } },
+      h("div", { class: "row" }, h("div", { class: "grow" }, typed("text", { id: "fact-text", placeholder: "Words in the fact", "aria-label": "Words in the fact" }))),
+      h(
+        "details",
+        { open: ["type", "speaker", "tags", "order", "closed"].some((name) => chosen[name]) },
+        h("summary", {}, "Filters"),
+        h(
+          "div",
+          { class: "row" },
+          field("Show", select(TYPES, chosen.type, set("type"))),
+          field("Said by", typed("speaker", { size: 10 })),
+          field("Tags", typed("tags", { size: 12, placeholder: "travel, work" })),
+          field("Order", select(ORDERS, chosen.order, set("order"))),
+          h("div", { class: "tick" }, closed, h("label", { for: "closed" }, "also superseded and wrong ones")),
+        ),
+      ),
     ),
-    chosen.closed && asOf() && h("p", { class: "faint" }, "With what is over, every time is listed: the time machine marks the facts, and leaves none out."),
     results,
   );
   await draw();
@@ -66,7 +62,7 @@ async function read(bank, chosen, offset, limit) {
     limit,
     text: chosen.text,
     ...(chosen.order && { order: chosen.order }),
-    ...(chosen.type && { types: [chosen.type] }),
+    ...(chosen.type !== "all" && { types: chosen.type ? [chosen.type] : STATEMENTS }),
     ...(chosen.speaker.trim() && { speaker: chosen.speaker.trim() }),
     ...(tags.length && { tags }),
     ...(where && { where }),

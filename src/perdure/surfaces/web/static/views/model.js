@@ -2,7 +2,7 @@
 
 import { verb } from "../api.js";
 import { button, field, h, select, show } from "../dom.js";
-import { count, moment, plural } from "../format.js";
+import { count, recently, plural } from "../format.js";
 import { citedFacts, sentence } from "../parts/cited.js";
 import { confirm, sheet } from "../parts/dialogs.js";
 import { difference } from "../parts/diff.js";
@@ -39,7 +39,7 @@ export async function openModel(content, route) {
       { class: "chips" },
       freshness(model, stale.includes(id)),
       chip(`${count(tokens)} of at most ${count(model.max_tokens)} tokens`),
-      model.last_refreshed_at && chip(`refreshed ${moment(model.last_refreshed_at)}`),
+      model.last_refreshed_at && chip(`refreshed ${recently(model.last_refreshed_at)}`),
       chip(model.written_by ? `written by ${model.written_by}` : "composed by rules"),
       model.retracted && chip("sentences went with forgotten facts", "doubt"),
       model.refresh_failures > 0 && chip(`✕ ${plural(model.refresh_failures, "refresh", "refreshes")} failed in a row`, "bad"),
@@ -120,9 +120,9 @@ function before(model, history) {
   const known = asOf()?.known;
   if (!known) return null;
   const at = new Date(known);
-  if (new Date(model.created_at) > at) return empty(`There was no such model at ${moment(known)}.`);
+  if (new Date(model.created_at) > at) return empty(`There was no such model at ${recently(known)}.`);
   const version = history.findLast((one) => new Date(one.changed_at) > at);
-  return version ? h("section", { class: "card", "aria-label": "The document" }, h("p", { class: "faint" }, `As it stood at ${moment(known)}`), markdown(version.content, 2)) : null;
+  return version ? h("section", { class: "card", "aria-label": "The document" }, h("p", { class: "faint" }, `As it stood at ${recently(known)}`), markdown(version.content, 2)) : null;
 }
 
 function written(model, ids, facts) {
@@ -144,7 +144,7 @@ function written(model, ids, facts) {
 function versions(model, text, history) {
   if (!history.length) return h("details", {}, h("summary", {}, "History"), empty("This is the first version."));
   const all = [{ content: text, changed_at: null, written_by: model.written_by }, ...history];
-  const label = (one, place) => [String(place), one.changed_at ? `until ${moment(one.changed_at)}` : "now"];
+  const label = (one, place) => [String(place), one.changed_at ? `until ${recently(one.changed_at)}` : "now"];
   const chosen = { from: "1", to: "0" };
   const shown = h("div");
   const draw = () => show(shown, difference(readable(all[chosen.from].content), readable(all[chosen.to].content)), h("details", {}, h("summary", {}, "The earlier one in full"), markdown(all[chosen.from].content, 3)));

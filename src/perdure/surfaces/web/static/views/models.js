@@ -2,7 +2,7 @@
 
 import { verb } from "../api.js";
 import { button, h, show } from "../dom.js";
-import { moment } from "../format.js";
+import { recently } from "../format.js";
 import { sheet } from "../parts/dialogs.js";
 import { chip } from "../parts/fact.js";
 import { follow } from "../parts/follow.js";
@@ -57,7 +57,7 @@ function row(bank, model, isStale) {
         freshness(model, isStale),
         chip(`${sentences} sentences`),
         chip(`at most ${model.max_tokens} tokens`),
-        model.last_refreshed_at && chip(`refreshed ${moment(model.last_refreshed_at)}`),
+        model.last_refreshed_at && chip(`refreshed ${recently(model.last_refreshed_at)}`),
         [...model.tags].map((tag) => chip(`# ${tag}`)),
       ),
     ),

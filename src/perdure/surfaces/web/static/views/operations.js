@@ -1,8 +1,8 @@
-// Operations: work in the background, followed as it goes on.
+// Background work, followed as it goes on.
 
-import { rest, verb } from "../api.js";
+import { verb } from "../api.js";
 import { button, field, h, select, show } from "../dom.js";
-import { count, moment } from "../format.js";
+import { count, recently } from "../format.js";
 import { confirm } from "../parts/dialogs.js";
 import { ENDED, everySecond, progress, state } from "../parts/follow.js";
 import { empty, failure } from "../parts/notice.js";
@@ -17,28 +17,16 @@ export async function open(content, { bank, query }) {
   const foot = h("div", { class: "row" });
   const live = h("p", { class: "faint", role: "status" });
   const rows = new Map();
-  /** What was read, page by page: only what may still change is read again. */
-  let pages = [];
-  let [wanted, total, status, turn] = [1, 0, query.get("status") || "", 0];
-
-  const read = async (place) => {
-    const path = `/v1/default/banks/${encodeURIComponent(bank)}/operations`;
-    const page = await rest(`${path}?${new URLSearchParams({ limit: PAGE, offset: place * PAGE, ...(status ? { status } : {}) })}`);
-    total = page.total;
-    return page.operations;
-  };
+  let [wanted, status, turn] = [1, query.get("status") || "", 0];
   /** Show what there is; true when nothing is left to wait for. */
   const look = async () => {
-    const newest = await read(0);
-    const isSame = pages.length && newest[0]?.id === pages[0][0]?.id;
-    const older = Array.from({ length: wanted - 1 }, (_, n) => n + 1);
-    pages = [newest, ...(await Promise.all(older.map((place) => (isSame && pages[place] && pages[place].every(isOver) ? pages[place] : read(place)))))];
-    const every = [...new Map(pages.flat().map((one) => [one.id, one])).values()];
+    const found = (await verb(bank, "operations.list")).filter((one) => !status || one.status === status).reverse();
+    const [every, total] = [found.slice(0, wanted * PAGE), found.length];
     update(list, rows, every, (one) => row(bank, one, act));
     const running = every.filter((one) => !isOver(one)).length;
-    show(live, running ? `▶ ${running} not ended: looking every second` : "Nothing runs.");
+    show(live, running ? `${running} running or waiting, updated every second` : "Nothing is running.");
     const more = button("More", () => ((wanted += 1), watch()), { class: "more" });
-    show(foot, total ? h("span", { class: "faint" }, `${count(every.length)} of ${count(total)}`) : empty(status ? "No operation is in this state." : "No operations yet: files, exports, consolidation and mental models are worked on here."), total > wanted * PAGE && more);
+    show(foot, total ? h("span", { class: "faint" }, `${count(every.length)} of ${count(total)}`) : empty(status ? "No operation is in this state." : "Nothing yet. Files, consolidation and mental models are worked on in the background."), total > wanted * PAGE && more);
     return !running;
   };
   /** One watch at a time: an older one ends when a newer began. */
@@ -54,21 +42,20 @@ export async function open(content, { bank, query }) {
     try {
       show(told);
       if (!(await work())) return;
-      pages = [];
       await watch();
     } catch (error) {
       show(told, failure(error));
     }
   };
   const choose = (value) => {
-    [status, wanted, pages] = [value, 1, []];
+    [status, wanted] = [value, 1];
     note({ status });
     return watch();
   };
   show(
     content,
-    h("h1", {}, "Operations"),
-    h("div", { class: "row" }, field("Which", select(STATES, status, choose)), button("Look again", () => ((pages = []), watch()), { id: "look" })), live,
+    h("h1", {}, "Background work"),
+    h("div", { class: "row" }, field("Which", select(STATES, status, choose)), button("Refresh", watch, { id: "look" })), live,
     told,
     list,
     foot,
@@ -93,22 +80,22 @@ function update(list, rows, operations, draw) {
 }
 
 function row(bank, one, act) {
-  const name = one.operation_type.replaceAll("_", " ");
+  const name = one.kind.replaceAll("_", " ");
   const run = (verbName) => () => act(() => verb(bank, verbName, { operation_id: one.id }));
   const remove = () =>
     act(async () => {
-      if (!(await confirm("Delete the record?", h("p", {}, `The record of this work (${name}, ${moment(one.created_at)}) goes. What the work did stays.`), "Delete it"))) return false;
+      if (!(await confirm("Delete the record?", h("p", {}, `The record of this work (${name}, ${recently(one.created_at)}) is deleted. What the work did stays.`), "Delete it"))) return false;
       await verb(bank, "operations.delete", { operation_id: one.id });
       return true;
     });
-  const labelled = (text, click, kind = "") => button(text, click, { class: kind || null, "aria-label": `${text}: ${name}, ${moment(one.created_at)}` });
+  const labelled = (text, click, kind = "") => button(text, click, { class: kind || null, "aria-label": `${text}: ${name}, ${recently(one.created_at)}` });
   return h(
     "li",
     { class: "operation", "data-status": one.status, "data-id": one.id },
     h(
       "div",
       { class: "row spread" },
-      h("div", {}, h("strong", {}, name), " ", state(one.status), " ", progress(one.progress?.processed ?? 0, one.progress?.total ?? one.items_count)),
+      h("div", {}, h("strong", {}, name), " ", state(one.status), " ", progress(one.done, one.total)),
       h(
         "div",
         { class: "row" },
@@ -117,14 +104,13 @@ function row(bank, one, act) {
         isOver(one) && labelled("Delete", remove),
       ),
     ),
-    one.error_message && h("p", { class: "wrong-text" }, `✕ ${one.error_message}`),
+    one.error && h("p", { class: "wrong-text" }, one.error),
     h(
       "p",
-      { class: "faint" },
-      `begun ${moment(one.created_at)}, last heard of ${moment(one.updated_at)}`,
-      one.next_retry_at && `, next try ${moment(one.next_retry_at)}`,
+      { class: "origin" },
+      `started ${recently(one.created_at)}, last change ${recently(one.updated_at)}`,
+      one.next_retry_at && `, next try ${recently(one.next_retry_at)}`,
       one.document_id && [", ", h("a", { href: address(bank, "documents", one.document_id) }, one.document_id)],
-      one.mental_model_id && [", ", h("a", { href: address(bank, "models", one.mental_model_id) }, "its mental model")],
     ),
   );
 }

@@ -4,13 +4,13 @@ import { verb } from "../api.js";
 import { field, h, select, show } from "../dom.js";
 import { percent, plural } from "../format.js";
 import { curve, SIGNS } from "../parts/curve.js";
-import { chip, meter, row } from "../parts/fact.js";
+import { meter, row } from "../parts/fact.js";
+import { soon } from "../parts/filters.js";
 import { empty } from "../parts/notice.js";
 import { paged } from "../parts/paging.js";
 import { address, asOf, note } from "../route.js";
 
 const SURE = [["", "any"], ["0.25", "at least 25%"], ["0.5", "at least 50%"], ["0.75", "at least 75%"]];
-const WAIT = 250;
 
 export function open(content, route) {
   return route.id ? one(content, route) : list(content, route);
@@ -20,7 +20,6 @@ async function list(content, { bank, query }) {
   const chosen = { subject: query.get("subject") || "", sure: query.get("sure") || "" };
   const moments = asOf();
   const results = h("div");
-  let waiting = 0;
   const draw = async () => {
     if (!results.isConnected) return undefined;
     note(chosen);
@@ -32,23 +31,17 @@ async function list(content, { bank, query }) {
     const pages = paged(
       async (offset, limit) => ({ rows: every.slice(offset, offset + limit), total: every.length }),
       (opinion) => line(bank, opinion),
-      moments ? "Nothing was believed at these moments." : "No opinion was formed yet.",
+      moments ? "No opinion was held on these days." : "No opinions yet. They form from statements of taste and belief.",
       "opinions",
     );
     show(results, pages.element);
     return pages.load();
   };
-  const soon = (name) => (event) => {
-    chosen[name] = event.target.value;
-    clearTimeout(waiting);
-    waiting = setTimeout(draw, WAIT);
-  };
-  const sure = select(SURE, chosen.sure, () => {});
-  sure.addEventListener("change", soon("sure"));
+  const set = soon(chosen, draw);
   show(
     content,
     h("h1", {}, "Opinions"),
-    h("form", { class: "row", role: "search", on: { submit: (event) => event.preventDefault() } }, h("div", { class: "grow" }, field("Of whom", h("input", { id: "opinion-subject", type: "search", value: chosen.subject, on: { input: soon("subject") } }))), field("How sure", sure)),
+    h("form", { class: "row", role: "search", on: { submit: (event) => event.preventDefault() } }, h("div", { class: "grow" }, field("Of whom", h("input", { id: "opinion-subject", type: "search", value: chosen.subject, on: { input: set("subject") } }))), field("How sure", select(SURE, chosen.sure, set("sure")))),
     results,
   );
   await draw();
@@ -62,7 +55,7 @@ function line(bank, opinion) {
       "div",
       {},
       h("a", { class: "said", href: address(bank, "opinions", opinion.id) }, opinion.statement),
-      h("div", { class: "chips" }, h("span", { class: "chip" }, meter(opinion.confidence, "confidence"), ` ${percent(opinion.confidence)}`), chip(opinion.subject), chip(plural(opinion.evidence.length, "piece of evidence", "pieces of evidence")), opinion.left_out.length > 0 && chip(`${opinion.left_out.length} left out`, "doubt")),
+      h("p", { class: "origin" }, meter(opinion.confidence, "confidence"), ` ${percent(opinion.confidence)} sure · ${opinion.subject} · ${plural(opinion.evidence.length, "piece of evidence", "pieces of evidence")}`),
     ),
   );
 }
@@ -86,20 +79,19 @@ async function one(content, { bank, id }) {
     content,
     back(bank),
     h("h1", { class: "statement" }, opinion.statement),
-    h("div", { class: "chips" }, h("span", { class: "chip" }, meter(opinion.confidence, "confidence"), ` ${percent(opinion.confidence)} sure`), opinion.entity_id ? h("a", { class: "chip", href: address(bank, "entity", opinion.entity_id) }, opinion.subject) : chip(opinion.subject), chip(opinion.polarity)),
-    moments && h("p", { class: "card then", role: "status" }, "As memory believed it at the moments of the time machine."),
+    h("p", { class: "origin" }, meter(opinion.confidence, "confidence"), ` ${percent(opinion.confidence)} sure · `, opinion.entity_id ? h("a", { href: address(bank, "entity", opinion.entity_id) }, opinion.subject) : opinion.subject, ` · ${opinion.polarity}`),
+    moments && h("p", { class: "faint", role: "status" }, "As memory believed it on the chosen day."),
     h("h2", {}, "Confidence"),
     h("div", { class: "card" }, curve(steps, moments?.valid ?? moments?.known ?? new Date())),
     h("h2", {}, "Evidence"),
     h("ol", { class: "plain evidence" }, opinion.evidence.map((piece, n) => evidence(bank, piece, factOf.get(piece.fact_id), n < before ? null : [n - before + 1, steps[n - before].confidence]))),
-    opinion.left_out.length > 0 && [h("h2", {}, "Does not count"), h("p", { class: "faint" }, moments ? "What is over, was taken back, or came later." : "What is over or was taken back."), h("ol", { class: "plain evidence" }, opinion.left_out.map((piece) => evidence(bank, piece, factOf.get(piece.fact_id), null)))],
+    opinion.left_out.length > 0 && [h("h2", {}, "Not counted"), h("p", { class: "faint" }, moments ? "Superseded, taken back, or stated later." : "Superseded or taken back."), h("ol", { class: "plain evidence" }, opinion.left_out.map((piece) => evidence(bank, piece, factOf.get(piece.fact_id), null)))],
   );
 }
 
 const back = (bank) => h("p", {}, h("a", { href: address(bank, "opinions") }, "← Opinions"));
 
 function evidence(bank, piece, fact, point) {
-  const kind = { supporting: "good", contradicting: "bad" }[piece.label] ?? "doubt";
-  const chips = [chip(`${SIGNS[piece.label] ?? ""} ${piece.label}`, kind), point && chip(`then ${percent(point[1])}`), chip(piece.labelled_by ? `read by ${piece.labelled_by}` : "read by rules")];
-  return h("li", {}, h("span", { class: "number" }, point ? point[0] : "·"), fact ? row(bank, fact, chips) : h("p", { class: "faint" }, "Its fact is gone."));
+  const told = [`${SIGNS[piece.label] ?? ""} ${piece.label}`, point && `then ${percent(point[1])}`, `read by ${piece.labelled_by || "rules"}`].filter(Boolean).join(" · ");
+  return h("li", {}, h("span", { class: "number" }, point ? point[0] : "·"), fact ? row(bank, fact, { more: h("p", { class: "origin" }, told) }) : h("p", { class: "faint" }, "Its fact was forgotten."));
 }

@@ -1,51 +1,50 @@
-// People and things: the entities of the bank, most mentioned first.
+// People first, then places, organisations and things; what was mentioned once is left out until asked for.
 
 import { verb } from "../api.js";
-import { field, h, select, show } from "../dom.js";
+import { h, show } from "../dom.js";
 import { plural, span } from "../format.js";
-import { PAGE, paged } from "../parts/paging.js";
-import { address, asOf, note } from "../route.js";
+import { soon } from "../parts/filters.js";
+import { empty } from "../parts/notice.js";
+import { paged } from "../parts/paging.js";
+import { address, note } from "../route.js";
 
-const TYPES = [["", "all"], "person", "place", "organisation", "product", "event", "work", "group", "concept"];
-const WAIT = 250;
+const KINDS = [["person", "People"], ["place", "Places"], ["organisation,group", "Organisations"], ["product,work,event,concept", "Things"], ["all", "Everything"]];
 
 export async function open(content, { bank, query }) {
-  const chosen = { text: query.get("text") || "", type: query.get("type") || "" };
+  const chosen = { text: query.get("text") || "", type: query.get("type") || "person", once: query.get("once") || "" };
   const results = h("div");
-  let waiting = 0;
   const draw = () => {
     if (!results.isConnected) return undefined;
     note(chosen);
-    const list = paged((offset, limit) => read(bank, chosen, offset, limit), (entity) => card(bank, entity), "Nobody and nothing is called that.", "entities");
-    list.element.querySelector(".rows").classList.add("cards");
+    const list = paged((offset, limit) => read(bank, chosen, offset, limit), (entity) => card(bank, entity), nothing(chosen), "names", h("div", { class: "cards" }));
     show(results, list.element);
     return list.load();
   };
-  const set = (name) => (event) => {
-    chosen[name] = event.target.value;
-    clearTimeout(waiting);
-    waiting = setTimeout(draw, WAIT);
-  };
-  const kinds = select(TYPES, chosen.type, () => {});
-  kinds.addEventListener("change", set("type"));
+  const set = soon(chosen, draw);
+  const once = h("input", { id: "once", type: "checkbox", checked: chosen.once === "yes", on: { change: set("once") } });
+  const kind = ([name, title]) => h("a", { href: address(bank, "people", "", { type: name, once: chosen.once }), "aria-current": name === chosen.type ? "true" : null }, title);
   show(
     content,
-    h("h1", {}, "People and things"),
+    h("h1", {}, "People"),
+    h("nav", { class: "tabs inner", "aria-label": "Kinds" }, KINDS.map(kind)),
     h(
       "form",
       { class: "row", role: "search", on: { submit: (event) => event.preventDefault() } },
-      h("div", { class: "grow" }, field("Name", h("input", { id: "entity-text", type: "search", value: chosen.text, on: { input: set("text") } }))),
-      field("Type", kinds),
+      h("div", { class: "grow" }, h("input", { id: "entity-text", type: "search", placeholder: "Name", "aria-label": "Name", value: chosen.text, on: { input: set("text") } })),
+      h("div", { class: "tick" }, once, h("label", { for: "once" }, "also those mentioned once")),
     ),
-    asOf() && h("p", { class: "faint" }, "This list shows the present; the time machine changes what is told of each."),
     results,
   );
   await draw();
 }
 
-async function read(bank, chosen, offset) {
-  const rows = await verb(bank, "entities.list", { offset, limit: PAGE, text: chosen.text, ...(chosen.type && { types: [chosen.type] }) });
-  return { rows, total: null };
+const nothing = (chosen) => empty(chosen.text ? "Nobody and nothing has this name." : chosen.once ? "Nobody is known yet." : "Nobody was mentioned more than once. Tick the box to see all names.");
+
+/** A page of names; the list is sorted by mentions, so that those mentioned once are at its end. */
+async function read(bank, chosen, offset, limit) {
+  const every = await verb(bank, "entities.list", { offset, limit, text: chosen.text, ...(chosen.type !== "all" && { types: chosen.type.split(",") }) });
+  const rows = chosen.once || chosen.text ? every : every.filter((one) => one.mentions > 1);
+  return { rows, total: rows.length < limit ? offset + rows.length : null };
 }
 
 function card(bank, entity) {
@@ -54,8 +53,7 @@ function card(bank, entity) {
     "a",
     { class: "card person", href: address(bank, "entity", entity.id) },
     h("strong", {}, entity.name),
-    h("span", { class: "faint" }, `${entity.type}, ${plural(entity.mentions, "mention")}`),
-    entity.aliases.length > 0 && h("span", { class: "faint" }, `also ${entity.aliases.slice(0, 4).join(", ")}`),
-    seen && h("span", { class: "faint" }, seen),
+    h("span", { class: "origin" }, [entity.type, plural(entity.mentions, "mention"), seen].filter(Boolean).join(" · ")),
+    entity.aliases.length > 0 && h("span", { class: "origin" }, `also ${entity.aliases.slice(0, 4).join(", ")}`),
   );
 }
