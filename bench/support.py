@@ -108,7 +108,8 @@ def main() -> None:
         lines += ["", f"[{name}]", f"floor = {floor:.3f}", "", f"[{name}.weights]"]
         lines += [f"{feature} = {weight:.4f}" for feature, weight in weights.items()]
     if write:
-        TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        numbers = TARGET.read_text(encoding="utf-8").partition("# Number words")
+        TARGET.write_text("\n".join(lines) + "\n\n" + "".join(numbers[1:]), encoding="utf-8")
 
 
 if __name__ == "__main__":

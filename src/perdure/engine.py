@@ -55,7 +55,7 @@ from perdure.recall.recipes import find_recipe
 from perdure.reflect.directives import Directives, directives_within
 from perdure.reflect.knowledge import Knowledge
 from perdure.reflect.mental_models.resource import MentalModels
-from perdure.reflect.mental_models.tier import model_texts
+from perdure.reflect.mental_models.search import model_texts
 from perdure.reflect.notes.resource import MemoryNotes
 from perdure.reflect.notes.write import NOTE_PENDING, repair_notes
 from perdure.reflect.observations.resource import Observations

@@ -83,16 +83,40 @@ def test_a_document_keeps_within_its_tokens(memory: Perdure) -> None:
     assert 128 < memory.count_tokens(model.content) <= 256
 
 
-def test_a_delta_leaves_untouched_sentences_byte_for_byte(memory: Perdure) -> None:
-    say(memory, "Ann Lee paints houses.", "Ann Lee owns a boat.", "Bo Kay sings.")
+def test_a_document_is_at_most_ten_statements_as_they_were_said(memory: Perdure) -> None:
+    texts = [f"Ann Lee bought a {thing}." for thing in "abcdefghijklmno"]
+    say(memory, *texts)
+    lines = make(memory).content.splitlines()
+    assert len(lines) == 10
+    assert {line.removeprefix("- ") for line in lines} <= set(texts)
+
+
+def test_a_page_on_a_topic_holds_nothing_else(tmp_path: Path) -> None:
+    said = (
+        "I'm allergic to penicillin, found out the hard way", "my rent goes up to 940 in march, ugh",
+        "started physio for the knee on tuesday", "Miso (the cat) knocked over the plant again",
+        "slept like 4 hours, the migraine was bad", "landlord still hasn't fixed the heater",
+    )  # fmt: skip
+    with Perdure.open(tmp_path / "read.db") as memory:
+        for text in said:
+            memory.retain("b", [{"role": "user", "speaker": "Lea", "content": text}])
+        page, operation = memory.knowledge.create_page("b", "Health", "What is known of Lea's health?")
+        memory.operations.get("b", operation.id, wait=PATIENCE)
+        content = memory.knowledge.markdown("b", page.id)
+    assert "penicillin" in content
+    assert not any(word in content for word in ("rent", "Miso", "landlord"))
+
+
+def test_a_delta_refreshes_only_what_has_something_new(memory: Perdure) -> None:
+    say(memory, "Ann Lee paints houses.", "Bo Kay sings.")
     before = make(memory, "What do people do?", trigger=DELTA)
-    say(memory, "Ann Lee climbs.", "Cy Day cooks.")
-    after = refreshed(memory, before)
-    kept = set(before.content.splitlines())
-    assert kept <= set(after.content.splitlines())
-    assert {"- Ann Lee climbs.", "- Cy Day cooks."} <= set(after.content.splitlines()) - kept
     preview = memory.models.preview("b", before.id)
     assert (preview.outcome, preview.would_persist) == (RefreshOutcome.NO_NEW_FACTS, False)
+    (climbs,) = say(memory, "Ann Lee climbs.")
+    preview = memory.models.preview("b", before.id)
+    assert preview.operations is not None
+    assert preview.operations.applied == ({"op": "add_sentence", "fact_ids": [climbs]},)
+    assert "- Ann Lee climbs." in refreshed(memory, before).content.splitlines()
 
 
 @pytest.mark.parametrize("mode", ["full", "delta"])
@@ -113,7 +137,7 @@ def test_what_was_taken_back_is_unsaid(memory: Perdure, mode: str) -> None:
     assert memory.models.stale("b") == frozenset()
 
 
-def test_a_change_replaces_the_sentence_in_its_place(tmp_path: Path, clock: Clock) -> None:
+def test_what_ended_makes_room_for_what_ended_it(tmp_path: Path, clock: Clock) -> None:
     options = {**QUICK, "extractor": "local"}
     with Perdure.open(tmp_path / "local.db", clock=clock, **options) as memory:
         turns = ["I live in Porto.", "I like tea."]
@@ -124,9 +148,6 @@ def test_a_change_replaces_the_sentence_in_its_place(tmp_path: Path, clock: Cloc
         (new,) = memory.retain("b", "I moved to Lisbon, I live in Lisbon now.", speaker="Ann").fact_ids
         end_fact(memory, "b", old, new, clock.moment)
         assert memory.models.stale("b") == {model.id}
-        preview = memory.models.preview("b", model.id)
-        assert preview.operations is not None
-        assert "replace_sentence" in [one["op"] for one in preview.operations.applied]
         after = refreshed(memory, model)
         assert ("Porto" in after.content, "Lisbon" in after.content) == (False, True)
 

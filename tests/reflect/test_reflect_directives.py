@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from perdure.domain.recall import Evidence
 from perdure.errors import InvalidInput
 from perdure.reflect.answer import compose
 from perdure.reflect.directive_rules import read_directives
@@ -18,15 +17,15 @@ FACTS = (
 )
 
 
-def said(*directives: str, evidence: Evidence = Evidence.STRONG) -> Reflection:
-    result = recalled("What did Tove plant?", FACTS, evidence)
+def said(*directives: str) -> Reflection:
+    result = recalled("What did Tove plant?", FACTS)
     return compose(result, rules=read_directives(directives))
 
 
 def test_one_sentence_is_one_sentence() -> None:
     assert len(said("Answer in one sentence.").sentences) == 1
     assert len(said("Use at most 2 sentences.").sentences) == 2
-    assert len(said("Be brief.", "Use at most 2 sentences.").sentences) == 1
+    assert len(said("Give one sentence.", "Use at most 2 sentences.").sentences) == 1
 
 
 def test_what_is_never_to_be_mentioned_is_nowhere_in_the_answer() -> None:
@@ -43,26 +42,9 @@ def test_a_rule_with_a_condition_is_left_to_a_model() -> None:
     assert str(reflection.trace.directives[0]).endswith("not applied without a model")
 
 
-def test_dates_are_cited() -> None:
-    assert "2026-06-10" in said("Always cite dates.").sentences[0].text
-
-
-def test_sources_are_quoted() -> None:
-    assert "“I planted tulips”" in said("Always quote the sources.").text
-
-
-def test_only_strong_evidence_counts_where_guessing_is_forbidden() -> None:
-    assert said("Never guess.", evidence=Evidence.WEAK).is_refusal
-    assert not said("Never guess.").is_refusal
-
-
-def test_fixed_words_open_and_close_every_answer() -> None:
-    text = said('Begin every answer with "Dear Tove,".', 'End every answer with "Yours, memory."').text
-    assert text.startswith("Dear Tove, ")
-    assert text.endswith(" Yours, memory.")
-
-
-@pytest.mark.parametrize("content", ["Answer in German.", "Be kind to beginners.", "Prefer metric units."])
+@pytest.mark.parametrize(
+    "content", ["Answer in German.", "Be brief.", "Be kind to beginners.", "Prefer metric units."]
+)
 def test_what_needs_a_model_is_marked(content: str) -> None:
     use = said(content).trace.directives[0]
     assert use.content == content

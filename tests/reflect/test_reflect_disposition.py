@@ -11,7 +11,7 @@ from perdure.domain.bank import Disposition
 from perdure.domain.fact import Fact
 from perdure.domain.recall import Evidence
 from perdure.reflect.answer import compose
-from perdure.reflect.disposition import HEDGE, leaning_of
+from perdure.reflect.disposition import WEAKLY_SUPPORTED, leaning_of
 from perdure.reflect.reflection import Reflection
 from tests.reflect.reflect_kit import fact, recalled
 
@@ -41,13 +41,13 @@ def test_without_bias_no_trait_changes_anything(level: int) -> None:
     assert said(leaning).text == said(Disposition()).text
 
 
-def test_skepticism_hedges_then_leaves_out_what_has_little_support() -> None:
-    hedged = said(Disposition(skepticism=4, bias_strength=0.5), Evidence.WEAK)
-    assert hedged.sentences[0].text == HEDGE + "2026-06-10 Nils baked a rye loaf."
-    assert any(effect.startswith("skepticism") for effect in hedged.trace.disposition)
+def test_skepticism_marks_then_leaves_out_what_has_little_support() -> None:
+    marked = said(Disposition(skepticism=4, bias_strength=0.5), Evidence.WEAK)
+    assert marked.sentences[0].text == f"2026-06-10 Nils baked a rye loaf. {WEAKLY_SUPPORTED}"
+    assert any(effect.startswith("skepticism") for effect in marked.trace.disposition)
     assert said(Disposition(skepticism=5, bias_strength=1.0), Evidence.WEAK).is_refusal
     proven = said(Disposition(skepticism=4, bias_strength=0.5), Evidence.WEAK, replace(LOAF, proof_count=2))
-    assert not proven.sentences[0].text.startswith(HEDGE)
+    assert WEAKLY_SUPPORTED not in proven.text
 
 
 def test_literalism_quotes_the_speaker() -> None:
@@ -76,6 +76,6 @@ def test_literalism_leaves_out_a_value_that_nobody_said() -> None:
 
 def test_empathy_adds_what_is_felt() -> None:
     felt = said(Disposition(empathy=5, bias_strength=1.0))
-    assert felt.sentences[1].text == "Nils's words carry joy."
-    assert felt.sentences[1].fact_ids == ("f1",)
-    assert len(said(Disposition(empathy=1, bias_strength=1.0)).sentences) == 1
+    assert felt.sentences[0].text == "2026-06-10 Nils baked a rye loaf. [felt: joy]"
+    assert felt.trace.disposition == ("empathy: what is felt was added",)
+    assert "felt" not in said(Disposition(empathy=1, bias_strength=1.0)).text

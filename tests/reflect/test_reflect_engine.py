@@ -94,13 +94,13 @@ def test_reflecting_writes_nothing(memory: Perdure) -> None:
 
 def test_a_mental_model_with_strong_evidence_ends_the_search(memory: Perdure) -> None:
     model = MentalModelText(
-        id="m1", name="Homes", content="Signe lives in Bergen. Arvid lives in Oslo.",
+        id="m1", name="Homes", content="- Signe lives in Bergen.\n- Arvid lives in Oslo.",
         evidence=Evidence.STRONG, fact_ids=("x",),
     )  # fmt: skip
     components = memory._components.reflect
     request = ReflectRequest(
         recall=memory._recall_request("b", "Where does Arvid live?", RecallOptions()),
-        directives=["Be brief."],
+        directives=["Answer in one sentence."],
     )
     told = reflect_in_tiers(components, request, lambda bank, query: [model])
     assert told.text == "Arvid lives in Oslo. [Homes]"

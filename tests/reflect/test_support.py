@@ -28,7 +28,7 @@ MOVED = SourceText(
 class FixedReranker:
     """Gives every passage the same logit."""
 
-    def __init__(self, logit: float, name: str = read_calibrations().reranker) -> None:
+    def __init__(self, logit: float, name: str = read_calibrations()["reranker"]) -> None:
         self.logit, self.name = logit, name
 
     def score(self, query: str, passages: Sequence[str]) -> Vector:
@@ -55,8 +55,8 @@ class BrokenReranker(FixedReranker):
         ("Ann moved on March 2nd.", ()),
         ("Ann moved on 2026-03-02.", ()),
         ("Ann moved on 9 March.", ("9",)),
-        ("Ann moved on 2026-03-09 after all.", ("03", "09")),
-        ("Ann moved in May 2025.", ("2025", "May")),
+        ("Ann moved on 2026-03-09 after all.", ("2026-03-09",)),
+        ("Ann moved in May 2025.", ("May", "2025")),
         ("Currently Ann lives in Lisbon.", ()),
         ("Anna zog mit ihren Katzen nach Lissabon, das ist nicht neu.", ()),
         ("Anna zog mit 7 Katzen nach Lissabon, das ist nicht neu.", ("7",)),

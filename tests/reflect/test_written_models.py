@@ -86,26 +86,22 @@ def test_what_is_not_supported_or_names_unknown_facts_is_left_out() -> None:
     assert loop.model(loop.make()).content == "## Home\n\n- Ann lives in Berlin."
 
 
-def test_changes_are_applied_section_by_section() -> None:
-    def changes(shown: str) -> Step:
-        added = {
-            "reason": "new",
-            "change": "add",
-            "heading": "Music",
-            "sentences": [sentence(shown, "Ann plays the cello.", "cello")],
+def test_a_delta_is_written_anew_once_there_is_something_new() -> None:
+    def music(shown: str) -> Step:
+        return {
+            "sections": [
+                {"heading": "Music", "sentences": [sentence(shown, "Ann plays the cello.", "cello")]}
+            ]
         }
-        removed = {"reason": "off topic", "change": "remove", "section": handle(shown, "Work")}
-        return {"changes": [added, removed]}
 
-    loop = Writing(home_and_work, changes)
+    loop = Writing(home_and_work, music)
     loop.say("I live in Berlin.")
     loop.say("I work at Zalando.")
     model_id = loop.make(trigger={"mode": "delta"})
     loop.say("I play the cello.")
     model = loop.refresh(model_id)
-    assert model.content == "## Home\n\n- Ann lives in Berlin.\n\n## Music\n\n- Ann plays the cello."
-    assert model.written_by.startswith("mental_model_changes@")
-    assert "Zalando" not in loop.llm.requests[1].messages[-1].text.split("New facts")[1]
+    assert model.content == "## Music\n\n- Ann plays the cello."
+    assert model.written_by.startswith("mental_model@")
 
 
 def test_a_sentence_is_taken_back_when_any_of_its_sources_ends() -> None:

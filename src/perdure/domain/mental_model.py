@@ -73,7 +73,7 @@ class RefreshMode(StrEnum):
     FULL = "full"
     """From everything in scope."""
     DELTA = "delta"
-    """Sentence by sentence: remove what no longer holds, add what is new, keep the rest."""
+    """As `full`, but only if something in scope is new or no longer holds."""
 
 
 class RefreshOutcome(StrEnum):
@@ -83,7 +83,6 @@ class RefreshOutcome(StrEnum):
     UNCHANGED = "content_unchanged"
     NO_NEW_FACTS = "content_preserved_no_new_facts"
     EMPTY = "refresh_failed_empty_candidate"
-    DELTA_FAILED = "refresh_failed_delta_not_applied"
     STRUCTURED_FAILED = "refresh_failed_structured_output"
     MODEL_FAILED = "refresh_failed_language_model"
 
@@ -92,7 +91,6 @@ class RefreshOutcome(StrEnum):
         """Return whether content and watermark stay as they were."""
         return self in (
             RefreshOutcome.EMPTY,
-            RefreshOutcome.DELTA_FAILED,
             RefreshOutcome.STRUCTURED_FAILED,
             RefreshOutcome.MODEL_FAILED,
         )
@@ -193,12 +191,10 @@ class MentalModelChanges(MentalModelOptions):
 
 @dataclass(frozen=True, slots=True)
 class ModelSentence:
-    """A sentence of a document and the facts that it cites; the first is the one that it states."""
+    """A sentence of a document and the facts that it cites."""
 
     text: str
     fact_ids: tuple[str, ...]
-    ended: bool = False
-    """Whether it describes something as over; the second fact is then the one that ended it, if any."""
 
 
 @dataclass(frozen=True, slots=True)

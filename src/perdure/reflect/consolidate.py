@@ -72,7 +72,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 FactStage = Callable[[ReflectComponents, str, Sequence[Fact], datetime], object]
-"""Looks at new facts, in transactions of its own; looking at the same fact again changes nothing."""
+"""Looks at new facts, in transactions of its own; it is idempotent."""
 ModelStage = Callable[[ReflectComponents, str, frozenset[str], datetime], object]
 """Refreshes what rests on facts of the touched tags; "" among them stands for facts without any."""
 FACT_STAGES: tuple[FactStage, ...] = (assess_facts,)
@@ -87,7 +87,7 @@ Guard = Callable[[Transaction], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationRun:
-    """What a step works with."""
+    """The components and the state of a run."""
 
     components: ReflectComponents
     bank: str
@@ -114,7 +114,7 @@ def consolidate_step(run: ConsolidationRun) -> None:
 
 @dataclass(slots=True)
 class _Seen:
-    """What new facts lead to."""
+    """The consequences of new facts."""
 
     subjects: set[Subject] = field(default_factory=set)
     conflicts: list[list[Fact]] = field(default_factory=list)
@@ -129,7 +129,7 @@ class _Seen:
 
 
 def _facts_step(run: ConsolidationRun, state: ConsolidationState) -> ConsolidationState:
-    """Look at the next facts: what they touch is noted, the watermark goes on."""
+    """Look at the next facts: record what they touch, and move the watermark."""
     components, bank, now = run.components, run.bank, run.components.clock()
     with components.store.reading(bank) as reading:
         options = read_options(reading.bank())
@@ -172,7 +172,7 @@ def _look_at(run: ConsolidationRun, facts: Sequence[Fact], rules: ScopeRules, no
 
 
 def split_poison(items: Sequence[T], work: Callable[[Sequence[T]], R]) -> tuple[list[R], list[T]]:
-    """The results of the work on all items, in as few parts as it takes, and the items on which it fails even alone.
+    """Return the results of the work on all items, in as few parts as possible, and the items on which it fails even alone.
 
     A batch that fails is halved. Errors that are no item's fault (the store, a model) are raised.
     """
@@ -196,7 +196,7 @@ def _set_aside(tx: Transaction, bank: str, facts: Iterable[Fact]) -> None:
 
 
 def _batch_subjects(tx: Transaction, bank: str, state: ConsolidationState) -> ConsolidationState:
-    """All facts are seen: the subjects that they touch are put into batches, each subject once."""
+    """Put the touched subjects into batches, each subject once."""
     waiting = tx.records(WORK_RECORD)
     left = tx.records(BATCH_RECORD)
     subjects = dict.fromkeys(readable(waiting, read_subject))
@@ -212,13 +212,13 @@ def _batch_subjects(tx: Transaction, bank: str, state: ConsolidationState) -> Co
 
 
 def batch_record(bank: str, number: int, subjects: Iterable[Subject]) -> Record:
-    """A batch of subjects."""
+    """Return the record of a batch of subjects."""
     listed = [{"subject": {"kind": s.kind, "key": s.key, "scope": list(s.scope)}} for s in subjects]
     return Record(kind=BATCH_RECORD, id=f"{number:08d}", bank=bank, body={"subjects": listed})
 
 
 def read_batch(record: Record) -> list[Subject]:
-    """The subjects of a batch."""
+    """Return the subjects of a batch."""
     listed: Any = record.body["subjects"]
     return [read_subject(replace(record, body=one)) for one in listed]
 
@@ -238,16 +238,15 @@ def _subjects_step(run: ConsolidationRun, state: ConsolidationState) -> Consolid
             for batch in readable(reading.records(BATCH_RECORD, [number]), read_batch)
             for subject in batch
         ]
-    failed: dict[str, Fact] = {}
-    planned = [_plan(run, subject, options, rules, now, failed) for subject in subjects]
-    planned, told_of_model = _in_prose(run, planned, options, rules, now, failed)
+    facts = {one: subject_facts(components, bank, one, rules, now) for one in subjects}
+    planned = [plan_profile(components, bank, one, facts[one], options) for one in subjects]
+    planned, told_of_model = _in_prose(run, planned, facts, options)
     new = embed_profiles(components, bank, planned, now)
     written = Written()
     with components.store.transaction(bank) as tx:
         for plan in planned:
             if not write_profile(tx, components, bank, plan, new.get(plan.subject), now, written):
                 tx.put_records([subject_record(WORK_RECORD, bank, plan.subject)])
-        _set_aside(tx, bank, failed.values())
         tx.delete_records(BATCH_RECORD, [number])
         following = replace(state, batch=state.batch + 1)
         if following.batch >= state.batches:
@@ -257,7 +256,6 @@ def _subjects_step(run: ConsolidationRun, state: ConsolidationState) -> Consolid
             "observations_created": written.created,
             "observations_updated": written.updated,
             "observations_closed": written.closed,
-            "failed": len(failed),
             **told_of_model,
         }
         run.commit(tx, told, following.progress)
@@ -267,12 +265,10 @@ def _subjects_step(run: ConsolidationRun, state: ConsolidationState) -> Consolid
 def _in_prose(
     run: ConsolidationRun,
     planned: list[PlannedProfile],
+    facts: Mapping[Subject, Sequence[Fact]],
     options: ObservationOptions,
-    rules: ScopeRules,
-    now: datetime,
-    failed: dict[str, Fact],
 ) -> tuple[list[PlannedProfile], Mapping[str, object]]:
-    """The profiles as a language model words them, where one is set for it, and what is told of that."""
+    """Return the profiles as a language model words them, if one is set, and what the operation shows of that."""
     components = run.components
     if components.llm is None:
         return planned, {}
@@ -281,41 +277,8 @@ def _in_prose(
 
     if not components.llm.serves(LlmOperation.CONSOLIDATE):
         return planned, {}
-
-    def facts_of(subject: Subject) -> list[Fact]:
-        facts = subject_facts(components, run.bank, subject, rules, now)
-        return [fact for fact in facts if fact.id not in failed]
-
-    in_prose, report = write_prose(components, components.llm, run.bank, planned, facts_of, options)
-    failed |= report.failed
+    in_prose, report = write_prose(components, components.llm, run.bank, planned, facts, options)
     return in_prose, report.told()
-
-
-def _plan(
-    run: ConsolidationRun,
-    subject: Subject,
-    options: ObservationOptions,
-    rules: ScopeRules,
-    now: datetime,
-    failed: dict[str, Fact],
-) -> PlannedProfile:
-    """The profile of a subject, without the facts on which composing fails; without any where it fails only on some together."""
-    facts = subject_facts(run.components, run.bank, subject, rules, now)
-
-    def attempt(some: Sequence[Fact], least: int) -> PlannedProfile:
-        own = replace(options, min_facts=least)
-        return plan_profile(run.components, run.bank, subject, some, own)
-
-    plans, poisoned = split_poison([facts], lambda batch: attempt(batch[0], options.min_facts))
-    if plans:
-        return plans[0]
-    if poisoned:
-        _, alone = split_poison(facts, lambda some: attempt(some, 1))
-        failed |= {fact.id: fact for fact in alone or facts}
-        rest = [fact for fact in facts if fact.id not in failed]
-        plans, poisoned = split_poison([rest], lambda batch: attempt(batch[0], options.min_facts))
-        failed |= {fact.id: fact for fact in rest} if poisoned else {}
-    return plans[0] if plans else attempt([], options.min_facts)
 
 
 # Models and notes
@@ -358,7 +321,7 @@ def _notes_step(run: ConsolidationRun, state: ConsolidationState) -> Consolidati
 
 
 def _past_own_facts(reading: Reading, state: ConsolidationState, now: datetime) -> ConsolidationState:
-    """The state with the watermark behind the thoughts that the run wrote, as far as nothing else came between."""
+    """Return the state with the watermark behind what the run itself wrote, unless other facts came between."""
     while True:
         facts, following = next_facts(reading, None, state, now)
         if not facts or any(not is_synthesised(fact) for fact in facts):

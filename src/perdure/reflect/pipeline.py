@@ -67,7 +67,9 @@ def reflect_in_tiers(
     if fields is None:
         return reflection
     untracked = request.recall.changed(track=False)
-    filled = fill_schema(fields, reflection, lambda question: run.on_facts(untracked.changed(query=question)))
+    filled = fill_schema(
+        fields, request.recall.query, lambda question: run.on_facts(untracked.changed(query=question))
+    )
     return replace(reflection, structured=filled)
 
 

@@ -1,10 +1,11 @@
-"""Structured output: each property of a response schema is asked for by itself and filled from what is cited, null where memory has nothing."""
+"""Structured output: each property of a response schema is asked for separately and filled from what is cited, null if memory has nothing."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from perdure.domain.item import check_text
 from perdure.domain.rendering import one_line
@@ -15,8 +16,12 @@ from perdure.text.terms import index_terms
 TYPES = ("string", "number", "integer", "boolean", "array", "object")
 MAX_FIELDS = 32
 MAX_DEPTH = 4
-_ANSWER = frozenset({"answer", "result", "response", "value", "reply"})
-_TEXT = frozenset({"text", "summary", "explanation", "details"})
+MAX_ITEMS = 5
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float), "array": (list,), "object": (Mapping,),
+}  # fmt: skip
+_ANSWERS = frozenset({"answer", "text", "summary", "result", "response"})
+"""Names of properties that stand for the answer itself."""
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 
@@ -33,7 +38,7 @@ class SchemaField:
     fields: tuple[SchemaField, ...] = ()
     """The properties of an object."""
     choices: tuple[object, ...] = ()
-    """What the value must be one of, by `enum` or `const`."""
+    """The values that `enum` or `const` allow."""
     pattern: str = ""
     date_format: str = ""
     """`date` or `date-time`."""
@@ -42,7 +47,7 @@ class SchemaField:
 
 
 def read_schema(schema: object, path: str = "response_schema") -> tuple[SchemaField, ...]:
-    """The properties of an object schema; InvalidInput names what cannot be read."""
+    """Return the properties of an object schema. Raise `InvalidInput` with the place that cannot be read."""
     fields = _object_fields(schema, path, 0)
     if sum(1 for _ in _all(fields)) > MAX_FIELDS:
         raise InvalidInput(f"{path}.properties", f"at most {MAX_FIELDS} properties")
@@ -106,7 +111,7 @@ def _field(name: object, schema: object, path: str, depth: int) -> SchemaField:
 
 
 def _alternative(schema: Mapping[str, object]) -> Mapping[str, object]:
-    """The first of `anyOf` or `oneOf` that is not null, else the schema itself."""
+    """Return the first of `anyOf` or `oneOf` that is not null, else the schema itself."""
     for key in ("anyOf", "oneOf"):
         options = schema.get(key)
         if isinstance(options, list):
@@ -132,93 +137,102 @@ def _bound(value: object, place: str) -> float | None:
     return float(value)
 
 
+def check_value(field: SchemaField, value: object, path: str) -> object:
+    """Return a value that satisfies the schema, with null for what is missing. Raise `InvalidInput` if it does not."""
+    if value is None:
+        return None
+    kinds = _KINDS[field.kind]
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise InvalidInput(path, f"{field.kind} or null")
+    if field.choices and value not in field.choices:
+        raise InvalidInput(path, "one of " + ", ".join(map(str, field.choices)))
+    if isinstance(value, Mapping):
+        return check_object(field.fields, value, path) if field.fields else value
+    if isinstance(value, list):
+        item = _item(field)
+        return [check_value(item, one, f"{path}[{place}]") for place, one in enumerate(value)]
+    if isinstance(value, str):
+        if field.pattern and re.search(field.pattern, value) is None:
+            raise InvalidInput(path, f"a text that matches {field.pattern}")
+        if field.date_format and not _is_moment(value):
+            raise InvalidInput(path, f"a {field.date_format} as in ISO 8601")
+    elif isinstance(value, int | float):
+        low, high = field.minimum, field.maximum
+        if (low is not None and value < low) or (high is not None and value > high):
+            raise InvalidInput(path, f"a number from {low} to {high}")
+    return value
+
+
+def check_object(fields: Sequence[SchemaField], value: object, path: str) -> dict[str, object]:
+    """Return the object with the properties of the schema. Raise `InvalidInput` with the place that does not satisfy it."""
+    if not isinstance(value, Mapping):
+        raise InvalidInput(path, "an object")
+    return {field.name: check_value(field, value.get(field.name), f"{path}.{field.name}") for field in fields}
+
+
+def _item(field: SchemaField) -> SchemaField:
+    return field.item or SchemaField(name=field.name, kind="string")
+
+
+def _is_moment(value: str) -> bool:
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
 def fill_schema(
-    fields: Sequence[SchemaField], reflection: Reflection, ask: Callable[[str], Reflection]
+    fields: Sequence[SchemaField], query: str, ask: Callable[[str], Reflection]
 ) -> dict[str, object] | None:
-    """The object, each property by a reading of its own; None when memory fills none of it."""
-    query = reflection.recalled.query.text
-    output = {field.name: _value(field, query, reflection, ask) for field in fields}
+    """Return the object, each property from an answer of its own; None if memory fills none of it."""
+    output = {field.name: _fill(field, query, ask) for field in fields}
     return output if any(value is not None for value in output.values()) else None
 
 
-def _value(field: SchemaField, query: str, whole: Reflection, ask: Callable[[str], Reflection]) -> object:
-    if field.kind == "object":
-        parts = {part.name: _value(part, query, whole, ask) for part in field.fields}
-        return parts if any(value is not None for value in parts.values()) else None
-    name = field.name.lower()
-    if name in _TEXT and field.kind == "string" and not field.choices:
-        return None if whole.is_refusal else whole.text
-    reflection = whole if name in _ANSWER else ask(question_of(field, query))
-    if reflection.is_refusal:
-        return None
+def _fill(field: SchemaField, query: str, ask: Callable[[str], Reflection]) -> object:
+    if field.kind == "object" and field.fields:
+        return fill_schema(field.fields, query, ask)
+    reflection = ask(question_of(field, query))
+    texts = [one_line(source.fact.text) for source in reflection.based_on[:MAX_ITEMS]]
     if field.kind == "array":
-        return _array(field, reflection)
-    value = _scalar(field, reflection, reflection.answer)
-    return value if _is_valid(field, value) else None
+        values = (_scalar(_item(field), reflection, text) for text in texts)
+        return [value for value in values if value is not None] or None
+    return _scalar(field, reflection, reflection.answer or next(iter(texts), ""))
 
 
 def question_of(field: SchemaField, query: str) -> str:
-    """Return the question that a property stands for: its description where that asks, else its name next to what was asked."""
+    """Return the question that a property stands for: its description if that is one, else its name next to the query."""
     description = " ".join(field.description.split())
     if description.endswith("?"):
         return description
+    if field.name.lower() in _ANSWERS:
+        return query
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", field.name).replace("_", " ").replace("-", " ").lower()
     return " ".join(filter(None, (f"{words}:", query, description)))
 
 
-def _array(field: SchemaField, reflection: Reflection) -> list[object] | None:
-    item = field.item or SchemaField(name=field.name, kind="string")
-    texts = reflection.values or tuple(one_line(source.fact.text) for source in reflection.based_on)
-    values = [_scalar(item, reflection, text) for text in texts]
-    valid = [value for value in values if value is not None and _is_valid(item, value)]
-    return valid or None
-
-
-def _scalar(field: SchemaField, reflection: Reflection, answer: str | None) -> object:
-    """Return the value: the short answer, else what the first statement says; a boolean is left to a language model."""
-    text = answer or next((one_line(source.fact.text) for source in reflection.based_on), "")
+def _scalar(field: SchemaField, reflection: Reflection, text: str) -> object:
+    """Return the value that a text has for a property, null if it has none or not a valid one."""
+    value: object = text if field.kind == "string" and text else None
     if field.choices:
-        return _choice(field, text)
-    if field.date_format:
-        return _date(field, reflection)
-    if field.kind == "boolean":
+        terms = index_terms(text).keys()
+        said = [one for one in field.choices if (own := index_terms(str(one)).keys()) and own <= terms]
+        value = said[0] if len(said) == 1 else None
+    elif field.date_format:
+        source = next(iter(reflection.based_on), None)
+        start = None if source is None or source.fact.has_unsure_date else source.fact.occurred_start
+        value = start and (start.date() if field.date_format == "date" else start).isoformat()
+    elif field.kind in ("number", "integer"):
+        value = _number(text, whole=field.kind == "integer")
+    try:
+        return check_value(field, value, field.name)
+    except InvalidInput:
         return None
-    if field.kind in ("number", "integer"):
-        return read_number(text, whole=field.kind == "integer")
-    return text or None
 
 
-def _choice(field: SchemaField, text: str) -> object:
-    """Return the only choice whose words stand in the text."""
-    terms = index_terms(text).keys()
-    said = [choice for choice in field.choices if (own := index_terms(str(choice)).keys()) and own <= terms]
-    return said[0] if len(said) == 1 else None
-
-
-def _date(field: SchemaField, reflection: Reflection) -> str | None:
-    """Return when the first fact surely happened."""
-    for source in reflection.based_on[:1]:
-        start = None if source.fact.has_unsure_date else source.fact.occurred_start
-        if start is not None:
-            return start.date().isoformat() if field.date_format == "date" else start.isoformat()
-    return None
-
-
-def read_number(text: str, *, whole: bool = False) -> int | float | None:
+def _number(text: str, *, whole: bool) -> int | float | None:
     """Return the number of a text that has exactly one."""
     numbers = _NUMBER.findall(text)
-    if len(numbers) != 1:
-        return None
-    value = float(numbers[0].replace(",", ""))
-    return int(value) if value.is_integer() else None if whole else value
-
-
-def _is_valid(field: SchemaField, value: object) -> bool:
-    """Whether a value keeps what the schema says of it."""
-    if value is None:
-        return False
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return (field.minimum is None or value >= field.minimum) and (
-            field.maximum is None or value <= field.maximum
-        )
-    return not (field.pattern and isinstance(value, str)) or re.search(field.pattern, str(value)) is not None
+    value = float(numbers[0].replace(",", "")) if len(numbers) == 1 else None
+    return int(value) if value is not None and value.is_integer() else None if whole else value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from perdure.domain.recall import Evidence, RecallResult, Recollection
@@ -11,6 +11,7 @@ from perdure.ports.reranker import Reranker
 from perdure.reflect.directive_rules import Rules
 from perdure.reflect.loop.tools import Cited, DoneArguments, DoneSentence, Toolbox
 from perdure.reflect.reflection import NO_ANSWER, MentalModelText, Reflection, ReflectionSentence
+from perdure.reflect.schema import SchemaField
 from perdure.reflect.support import SourceText, Support, check_support, unsaid
 
 MARK = " (not supported by its sources)"
@@ -107,7 +108,7 @@ def _reflection(kept: Sequence[_Kept], recalled: RecallResult, rules: Rules) -> 
     body = " ".join(texts) or NO_ANSWER
     levels = [sentence.evidence for sentence in sentences if sentence.is_supported]
     return Reflection(
-        text=" ".join(part for part in (rules.opening, body, rules.closing) if part),
+        text=body,
         sentences=sentences,
         based_on=tuple(based_on.values()),
         mental_models=tuple(models.values()),
@@ -139,3 +140,29 @@ def _with_citations(kept: _Kept, number: Callable[[Recollection], int]) -> str:
     marked = text if kept.support.holds else text + MARK
     numbers = dict.fromkeys(number(one) for each in kept.cited for one in each.recollections)
     return f"{marked} {''.join(f'[{one}]' for one in numbers)}".rstrip()
+
+
+def without_unsaid(
+    fields: Sequence[SchemaField],
+    value: Mapping[str, object],
+    sources: Sequence[SourceText],
+    notes: list[str],
+) -> dict[str, object]:
+    """Return the object with null for numbers and names that no source has; choices of the schema stay."""
+    return {field.name: _said(field, value.get(field.name), sources, notes) for field in fields}
+
+
+def _said(field: SchemaField, value: object, sources: Sequence[SourceText], notes: list[str]) -> object:
+    if value is None or isinstance(value, bool) or field.choices:
+        return value
+    if isinstance(value, Mapping):
+        return without_unsaid(field.fields, value, sources, notes) if field.fields else dict(value)
+    if isinstance(value, list):
+        item = field.item or SchemaField(name=field.name, kind="string")
+        parts = [_said(item, one, sources, notes) for one in value]
+        return [part for part in parts if part is not None]
+    missing = unsaid(str(value), sources, is_value=True)
+    if missing:
+        notes.append(f"{field.name} was left out: no source says {', '.join(missing)}")
+        return None
+    return value

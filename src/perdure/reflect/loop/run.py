@@ -14,17 +14,16 @@ from perdure.domain.bank import Bank, Disposition
 from perdure.domain.llm_call import LlmOperation
 from perdure.domain.recall import Budget, Evidence, Query, RecallResult
 from perdure.domain.rendering import iso_day, one_line
-from perdure.errors import Cancelled, DeadlineExceeded, LlmCut, LlmError
+from perdure.errors import Cancelled, DeadlineExceeded, InvalidInput, LlmCut, LlmError
 from perdure.llm.caller import REPLY_TOKENS, Caller, Purpose
 from perdure.llm.prompt import load
 from perdure.ports.llm import LlmReply, TokenUsage, Tool, ToolCall
 from perdure.recall.options import RecallRequest
 from perdure.reflect.components import ReflectComponents
 from perdure.reflect.directive_rules import Rules
+from perdure.reflect.disposition import disposition_words
 from perdure.reflect.loop.conversation import Conversation, Entry, ReadingText
-from perdure.reflect.loop.disposition_words import disposition_words
-from perdure.reflect.loop.done import check_answer, unknown_ids, unsourced
-from perdure.reflect.loop.structured import read_structured, without_unsaid
+from perdure.reflect.loop.done import check_answer, unknown_ids, unsourced, without_unsaid
 from perdure.reflect.loop.tools import (
     DONE,
     RECALL,
@@ -48,7 +47,7 @@ from perdure.reflect.reflection import (
     ReflectionTrace,
     ReflectionUsage,
 )
-from perdure.reflect.schema import SchemaField
+from perdure.reflect.schema import SchemaField, check_object
 
 CALLS = {Budget.LOW: 5, Budget.MID: 10, Budget.HIGH: 20}
 WINDOW_SHARE = 0.9
@@ -275,10 +274,10 @@ class _Loop:
             )
         if self._request.schema is not None:
             try:
-                self._structured = read_structured(self._request.fields, structured)
-            except ToolRefused:
+                self._structured = check_object(self._request.fields, structured, "structured")
+            except InvalidInput as error:
                 if not is_last and self._refusals.first("structured"):
-                    raise
+                    raise ToolRefused(f"{error.field}: {error.expected} is expected") from error
         return done
 
     def _unconfirmed(self, done: DoneArguments) -> list[int]:

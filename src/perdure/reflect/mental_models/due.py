@@ -1,4 +1,4 @@
-"""Refreshes that nobody asked for: after consolidation, and by schedule."""
+"""Automatic refreshes: after consolidation, and by schedule."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class DueModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueRefreshes:
-    """What came of the refreshes that were due."""
+    """The results of the refreshes that were due."""
 
     refreshed: tuple[RefreshPreview, ...] = ()
     failed: tuple[str, ...] = ()
-    """Models that kept their content, because nothing fit to replace it was read."""
+    """Models that kept their content, because nothing was read that could replace it."""
     parked: tuple[DueModel, ...] = ()
-    """Models that were refreshed too lately; whoever runs background work keeps them until their time."""
+    """Models that were refreshed too recently; the background work keeps them until their time."""
 
 
 def min_interval(model: MentalModel, bank: Bank | None) -> timedelta:
-    """How far apart automatic refreshes of a model have to be."""
+    """Return the least time between automatic refreshes of a model."""
     own = model.trigger.min_refresh_interval_seconds
     shared = bank.settings.get(MIN_INTERVAL, 0) if bank is not None else 0
     seconds = own if own is not None else shared
@@ -51,7 +51,7 @@ def min_interval(model: MentalModel, bank: Bank | None) -> timedelta:
 
 
 def parked_until(model: MentalModel, bank: Bank | None, now: datetime) -> datetime | None:
-    """The moment before which the model may not be refreshed by itself; None when it may now."""
+    """Return the moment before which the model may not be refreshed automatically; None if it may now."""
     moments = []
     if model.last_refreshed_at is not None:
         moments.append(model.last_refreshed_at + min_interval(model, bank))
@@ -62,7 +62,7 @@ def parked_until(model: MentalModel, bank: Bank | None, now: datetime) -> dateti
 
 
 def back_off(failures: int) -> timedelta:
-    """A minute after the first failure of a language model, twice as long after each further one in a row, a day at most."""
+    """Return a minute after the first failure of a language model, twice as long after each further one in a row, a day at most."""
     doublings = min(failures - 1, MOST_DOUBLINGS)
     return min(FIRST_WAIT * float(2**doublings), LONGEST_WAIT)
 
@@ -70,7 +70,7 @@ def back_off(failures: int) -> timedelta:
 def due_after_consolidation(
     store: Store, bank: str, touched_tags: Collection[frozenset[str]] | None, now: datetime
 ) -> list[DueModel]:
-    """Models that ask for it, are stale, and have facts with one of these sets of tags in scope (None: any)."""
+    """Return stale models that ask for it and have facts with one of these sets of tags in scope (None: any)."""
     with store.reading(bank) as reading:
         return [
             DueModel(model, parked_until(model, reading.bank(), now))
@@ -82,7 +82,7 @@ def due_after_consolidation(
 
 
 def due_by_schedule(store: Store, bank: str, now: datetime) -> list[DueModel]:
-    """Models whose schedule has a moment since it was last attended to; those that are not stale let it pass."""
+    """Return stale models whose schedule has a moment since it was last handled; others let it pass."""
     with store.reading(bank) as reading:
         ticked = [model for model in every_model(reading) if _ticks(model, now)]
         due = [model for model in ticked if is_stale(reading, model, now)]
@@ -115,7 +115,7 @@ def refresh_due_models(
 
 
 def refresh_models(components: ReflectComponents, due: Sequence[DueModel]) -> DueRefreshes:
-    """Refresh those that may be refreshed now, one after the other; one that fails does not stop the others."""
+    """Refresh the models that may be refreshed now; a failure does not stop the others."""
     refreshed: list[RefreshPreview] = []
     failed: list[str] = []
     for one in due:

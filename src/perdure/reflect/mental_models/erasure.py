@@ -8,16 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from perdure.domain.fact import Fact
-from perdure.domain.mental_model import ModelSection
+from perdure.domain.mental_model import MentalModel, ModelSection
 from perdure.domain.plain import to_plain
-from perdure.domain.record import Record
 from perdure.forget.scrub import Wordings, scrub, wordings_of
 from perdure.ports.store import Transaction
 from perdure.reflect.mental_models.compose import without_facts
 from perdure.reflect.mental_models.record import (
     HISTORY,
     MENTAL_MODEL,
-    VECTOR,
     put_entries,
     put_model,
     read_model,
@@ -26,30 +24,34 @@ from perdure.reflect.mental_models.record import (
 
 
 def scrub_mental_models(tx: Transaction, erased: Mapping[str, Fact]) -> None:
-    """Take the sentences that rest on erased facts out of models and their history, in the transaction that erases.
+    """Remove the sentences that rest on erased facts from models and their history, in the transaction that erases.
 
-    A touched model is stale until it is refreshed; its vector, trace and structured output go. Erased wordings that
-    its owner wrote into its name or question are taken out as well.
+    A touched model is stale until it is refreshed; its trace and structured output go. Erased wordings that its owner
+    wrote into its name or question are removed as well.
     """
     gone = frozenset(erased)
     texts = (
         text for fact in erased.values() for text in (fact.text, fact.source_text, fact.original_text or "")
     )
     wordings = wordings_of(texts)
-    touched = [record.id for record in tx.records(MENTAL_MODEL) if _scrub_model(tx, record, gone, wordings)]
+    for record in tx.records(MENTAL_MODEL):
+        model = read_model(record)
+        scrubbed = _scrub_model(model, gone, wordings)
+        if scrubbed != model:
+            put_model(tx, scrubbed)
     for record in tx.records(HISTORY):
-        _scrub_history(tx, record, gone)
-    tx.delete_records(VECTOR, touched)
+        body: Mapping[str, Any] = record.body
+        entries = [_scrub_entry(entry, gone) for entry in body["entries"]]
+        if entries != body["entries"]:
+            put_entries(tx, record.bank, record.id, entries)
 
 
-def _scrub_model(tx: Transaction, record: Record, gone: frozenset[str], wordings: Wordings) -> bool:
-    model = read_model(record)
+def _scrub_model(model: MentalModel, gone: frozenset[str], wordings: Wordings) -> MentalModel:
     sections = without_facts(model.sections, gone)
     sections = _without_headings(model.sections, sections) if model.written_by else sections
     cited = sections != model.sections
     structured = bool(gone.intersection(model.structured_fact_ids))
-    traced = _names(model.trace, gone)
-    scrubbed = replace(
+    return replace(
         model,
         name=scrub(model.name, wordings),
         source_query=scrub(model.source_query, wordings),
@@ -59,27 +61,16 @@ def _scrub_model(tx: Transaction, record: Record, gone: frozenset[str], wordings
         seen=replace(model.seen, newest=tuple(one for one in model.seen.newest if one not in gone)),
         structured_output=None if structured else model.structured_output,
         structured_fact_ids=() if structured else model.structured_fact_ids,
-        trace=None if cited or traced else model.trace,
+        trace=None if cited or _names(model.trace, gone) else model.trace,
     )
-    if scrubbed == model:
-        return False
-    put_model(tx, scrubbed)
-    return True
 
 
 def _without_headings(
     before: Sequence[ModelSection], after: Sequence[ModelSection]
 ) -> tuple[ModelSection, ...]:
-    """Sections that lost a sentence, without their headings: a language model may have put words of it there."""
+    """Return sections that lost a sentence without their headings: a language model may have put words of it there."""
     whole = set(before)
     return tuple(section if section in whole else replace(section, heading="") for section in after)
-
-
-def _scrub_history(tx: Transaction, record: Record, gone: frozenset[str]) -> None:
-    body: Mapping[str, Any] = record.body
-    entries = [_scrub_entry(entry, gone) for entry in body["entries"]]
-    if entries != body["entries"]:
-        put_entries(tx, record.bank, record.id, entries)
 
 
 def _scrub_entry(entry: Mapping[str, Any], gone: frozenset[str]) -> Mapping[str, Any]:
@@ -92,6 +83,6 @@ def _scrub_entry(entry: Mapping[str, Any], gone: frozenset[str]) -> Mapping[str,
 
 
 def _names(trace: Mapping[str, object] | None, gone: Collection[str]) -> bool:
-    """Whether a trace tells of one of the facts."""
+    """Return whether a trace names one of the facts."""
     written = "" if trace is None else json.dumps(trace)
     return any(fact_id in written for fact_id in gone)

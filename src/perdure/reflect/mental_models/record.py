@@ -1,19 +1,15 @@
-"""How mental models are stored: one record each, one more for its history and one for its vector.
+"""How mental models are stored: a record each, and one more for the history.
 
 kind                   id        body
 mental_model           <model>   settings, the sections with the facts of each sentence, the watermark
-mental_model_history   <model>   what it said before, newest first, at most 50 entries
-mental_model_vector    <model>   the vector of the document, with the name of its model and a digest of the text
+mental_model_history   <model>   earlier versions, newest first, at most 50
 """
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
-
-import numpy as np
 
 from perdure.domain.knowledge import KNOWLEDGE_NODE
 from perdure.domain.mental_model import (
@@ -28,13 +24,10 @@ from perdure.domain.mental_model import (
 from perdure.domain.plain import from_plain, from_record, readable, to_plain, to_record
 from perdure.domain.record import Record
 from perdure.errors import NotFound
-from perdure.ports.embedder import Embedder, Vector
 from perdure.ports.store import Rows, Transaction
-from perdure.retain.identity import digest
 
 MENTAL_MODEL = "mental_model"
 HISTORY = "mental_model_history"
-VECTOR = "mental_model_vector"
 
 
 def read_model(record: Record) -> MentalModel:
@@ -47,15 +40,15 @@ def put_model(tx: Transaction, model: MentalModel) -> None:
 
 
 def delete_models(tx: Transaction, ids: Sequence[str]) -> None:
-    """Delete models with their history and vectors, and the pages that show them."""
+    """Delete models with their history, and the pages that show them."""
     shown = [record.id for record in tx.records(KNOWLEDGE_NODE) if record.body["mental_model_id"] in ids]
     tx.delete_records(KNOWLEDGE_NODE, shown)
-    for kind in (MENTAL_MODEL, HISTORY, VECTOR):
+    for kind in (MENTAL_MODEL, HISTORY):
         tx.delete_records(kind, ids)
 
 
 def every_model(rows: Rows) -> list[MentalModel]:
-    """All models of a bank: newest refresh first, ties by id."""
+    """Return all models of a bank: newest refresh first, ties by id."""
     models = sorted(readable(rows.records(MENTAL_MODEL), read_model), key=lambda model: model.id)
     return sorted(models, key=_refreshed, reverse=True)
 
@@ -66,7 +59,7 @@ def _refreshed(model: MentalModel) -> float:
 
 
 def find_model(rows: Rows, model_id: str) -> MentalModel:
-    """The model of an id."""
+    """Return the model with an id. Raise `NotFound` if there is none."""
     for record in rows.records(MENTAL_MODEL, [model_id]):
         return read_model(record)
     raise NotFound("mental model", model_id)
@@ -76,18 +69,18 @@ def find_model(rows: Rows, model_id: str) -> MentalModel:
 
 
 def read_history(rows: Rows, model_id: str) -> list[MentalModelVersion]:
-    """What a model said before, newest first."""
+    """Return earlier versions of a model, newest first."""
     return [version for record in rows.records(HISTORY, [model_id]) for version in read_versions(record)]
 
 
 def read_versions(record: Record) -> list[MentalModelVersion]:
-    """The entries of a history, newest first."""
+    """Return the versions in a record of a history, newest first."""
     body: Mapping[str, Any] = record.body
     return [_version(entry) for entry in body["entries"]]
 
 
 def add_version(tx: Transaction, model: MentalModel, changed_at: datetime) -> None:
-    """Keep what the model says before it is written anew."""
+    """Add the present state of a model to its history."""
     entry = {
         "changed_at": changed_at.isoformat(),
         "generated": model.generated,
@@ -99,7 +92,7 @@ def add_version(tx: Transaction, model: MentalModel, changed_at: datetime) -> No
 
 
 def put_entries(tx: Transaction, bank: str, model_id: str, entries: Sequence[Mapping[str, object]]) -> None:
-    """Replace a model's history."""
+    """Replace the history of a model."""
     tx.put_records([Record(kind=HISTORY, id=model_id, bank=bank, body={"entries": list(entries)})])
 
 
@@ -118,35 +111,6 @@ def _version(entry: Mapping[str, Any]) -> MentalModelVersion:
         trace=entry["trace"],
         written_by=entry.get("written_by", ""),
     )
-
-
-# Vectors
-
-
-def searched_text(model: MentalModel) -> str:
-    """What a search looks at of a model: its name, its question and, once there is one, its document."""
-    content = render_sections(model.sections)
-    return "\n".join(part for part in (model.name, model.source_query, content) if part)
-
-
-def put_vector(tx: Transaction, model: MentalModel, embedder: Embedder, vector: Vector) -> None:
-    """Keep the vector of a model's text."""
-    packed = base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode("ascii")
-    body = {"model": embedder.model.name, "digest": digest(searched_text(model)), "vector": packed}
-    tx.put_records([Record(kind=VECTOR, id=model.id, bank=model.bank, body=body)])
-
-
-def read_vectors(rows: Rows, models: Sequence[MentalModel], embedder: Embedder) -> dict[str, Vector]:
-    """Model id -> its vector, where it was made by this embedder of the text as it is."""
-    digests = {model.id: digest(searched_text(model)) for model in models}
-    vectors: dict[str, Vector] = {}
-    for record in rows.records(VECTOR, [model.id for model in models]):
-        body: Mapping[str, Any] = record.body
-        if body["model"] == embedder.model.name and body["digest"] == digests[record.id]:
-            vectors[record.id] = np.frombuffer(base64.b64decode(body["vector"]), dtype="<f4").astype(
-                np.float32
-            )
-    return vectors
 
 
 def read_sections(sections: Sequence[Mapping[str, Any]]) -> tuple[ModelSection, ...]:

@@ -28,7 +28,6 @@ from perdure.reflect.components import ReflectComponents
 from perdure.reflect.mental_models.due import due_by_schedule
 from perdure.reflect.mental_models.record import (
     MENTAL_MODEL,
-    VECTOR,
     delete_models,
     every_model,
     find_model,
@@ -132,7 +131,6 @@ class MentalModels:
                 updated_at=self._clock(),
             )
             put_model(tx, cleared)
-            tx.delete_records(VECTOR, [model_id])
         return cleared
 
     @verb(WRITE)
@@ -175,21 +173,21 @@ class MentalModels:
 
 
 def new_model(bank: str, fields: Mapping[str, object], now: datetime) -> MentalModel:
-    """A model that was never refreshed; without an id of the caller's it gets one."""
+    """Return a model that was never refreshed; without an id of the caller's it gets one."""
     chosen = dict(fields)
     model_id = chosen.pop("id", None) or f"mm-{uuid4().hex}"
     return MentalModel(id=model_id, bank=bank, created_at=now, updated_at=now, **chosen)  # type: ignore[arg-type]
 
 
 def insert_model(tx: Transaction, model: MentalModel) -> None:
-    """Keep a new model; an id that is taken is a Conflict."""
+    """Store a new model. Raise `Conflict` if its id is taken."""
     if tx.records(MENTAL_MODEL, [model.id]):
         raise Conflict(f"mental model {model.id!r} exists")
     put_model(tx, model)
 
 
 def changed_model(model: MentalModel, changes: Mapping[str, object], now: datetime) -> MentalModel:
-    """The model with other settings; its content stays until it is refreshed. A trigger is replaced whole."""
+    """Return the model with other settings; its content stays until it is refreshed. A trigger is replaced whole."""
     return replace(model, **MentalModelChanges.read_changes(changes), updated_at=now)
 
 

@@ -22,9 +22,9 @@ TRADE = 0.5
 """The lambda of maximal marginal relevance: centrality against likeness to what was chosen."""
 MOST_STATEMENTS = 10
 MOST_CHARACTERS = 280
-"""Longer statements are no lines of a profile."""
+"""Longer statements do not become lines of a profile."""
 LEAST_SOURCES = 2
-"""What rests on one fact is that fact."""
+"""A profile of one fact would be that fact."""
 _START_OF_TIME = datetime.min.replace(tzinfo=UTC)
 
 Count = Callable[[str], int]
@@ -32,21 +32,24 @@ Count = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The text of an observation and the clauses that it is made of."""
+    """The text of an observation and its clauses."""
 
     text: str
     clauses: tuple[Clause, ...]
 
     @property
     def source_ids(self) -> tuple[str, ...]:
-        """The facts that it rests on, each once, in the order of the clauses."""
+        """Return the facts that it rests on, each once, in the order of the clauses."""
         return tuple(dict.fromkeys(fact_id for clause in self.clauses for fact_id in clause.fact_ids))
 
 
 def is_source(fact: Fact) -> bool:
-    """Return whether a profile may rest on a fact: no order to the agent, no output of a tool, nothing synthesised."""
+    """Return whether a profile may rest on a fact: a statement, no order or question, no tool output, nothing synthesised."""
     return (
-        not is_synthesised(fact) and INSTRUCTION not in fact.flags and fact.speaker.lower() not in DATA_ROLES
+        not is_synthesised(fact)
+        and INSTRUCTION not in fact.flags
+        and fact.speaker.lower() not in DATA_ROLES
+        and not fact.text.rstrip().endswith("?")
     )
 
 
@@ -58,32 +61,27 @@ def compose(
     count: Count,
     max_tokens: int,
 ) -> Profile | None:
-    """Return the profile of `name`, within `max_tokens`; None when it would rest on fewer than two facts."""
+    """Return the profile of `name`, within `max_tokens`; None if it would rest on fewer than two facts."""
     short = [fact for fact in sorted(facts, key=_place) if len(one_line(fact.text)) <= MOST_CHARACTERS]
     kept: list[Clause] = []
-    for clause in map(_sentence, _central(short, vectors)):
+    for fact in central(short, vectors):
+        line = document_line(fact)
+        text = line if line.endswith((".", "!", "?", "…", "]", '"', "。")) else f"{line}."
+        clause = Clause(text=text, fact_ids=(fact.id,), proofs=fact.proof_count)
         if count(_text(name, [*kept, clause])) <= max_tokens:
             kept.append(clause)
-    profile = Profile(_text(name, kept), tuple(kept))
-    return profile if len(profile.source_ids) >= LEAST_SOURCES else None
+    return Profile(_text(name, kept), tuple(kept)) if len(kept) >= LEAST_SOURCES else None
 
 
 def _place(fact: Fact) -> tuple[datetime, str]:
     return fact.mentioned_at or fact.recorded_at or _START_OF_TIME, fact.id
 
 
-def _clause(text: str, facts: Sequence[Fact]) -> Clause:
-    ids = tuple(dict.fromkeys(fact.id for fact in facts))
-    return Clause(text=text, fact_ids=ids, proofs=sum(fact.proof_count for fact in facts))
+def central(facts: Sequence[Fact], vectors: Mapping[str, Vector]) -> list[Fact]:
+    """Return the ten facts that are most central and least like each other, the most central first.
 
-
-def _sentence(fact: Fact) -> Clause:
-    text = document_line(fact)
-    return _clause(text if text.endswith((".", "!", "?", "…", "]", '"', "。")) else f"{text}.", [fact])
-
-
-def _central(facts: Sequence[Fact], vectors: Mapping[str, Vector]) -> list[Fact]:
-    """Maximal marginal relevance (Carbonell and Goldstein 1998) with the centroid in the place of a question."""
+    This is maximal marginal relevance (Carbonell and Goldstein 1998) with the centroid in the place of a question.
+    """
     if not facts:
         return []
     matrix = _matrix(facts, vectors)
@@ -94,7 +92,7 @@ def _central(facts: Sequence[Fact], vectors: Mapping[str, Vector]) -> list[Fact]
     chosen: list[int] = []
     left = np.ones(len(facts), dtype=np.bool_)
     while len(chosen) < min(MOST_STATEMENTS, len(facts)):
-        values = np.where(left, marginal_relevance(centrality, likeness), -np.inf)
+        values = np.where(left, TRADE * centrality - (1.0 - TRADE) * likeness, -np.inf)
         best = int(np.argmax(values))
         chosen.append(best)
         left[best] = False
@@ -102,14 +100,8 @@ def _central(facts: Sequence[Fact], vectors: Mapping[str, Vector]) -> list[Fact]
     return [facts[row] for row in chosen]
 
 
-def marginal_relevance(centrality: Vector, likeness: Vector) -> Vector:
-    """lambda x centrality - (1 - lambda) x likeness to what was chosen."""
-    value: Vector = TRADE * centrality - (1.0 - TRADE) * likeness
-    return value
-
-
 def _matrix(facts: Sequence[Fact], vectors: Mapping[str, Vector]) -> Matrix:
-    """Unit vectors of the facts, shape (facts, dimensions): their embeddings, or counts of words where one lacks it."""
+    """Return unit vectors of the facts, shape (facts, dimensions): their embeddings, or counts of words if one has none."""
     if all(fact.id in vectors for fact in facts):
         return np.stack([vectors[fact.id] for fact in facts]).astype(np.float32)
     words = [plain_words(fact.text) for fact in facts]

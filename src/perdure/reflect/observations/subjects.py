@@ -1,4 +1,4 @@
-"""Subjects: which profiles facts take part in, and which facts a profile is made from."""
+"""Subjects: the profiles that a fact belongs to, and the facts that a profile is made from."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import datetime
 from perdure.domain.bank import Bank
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.filter import Filter, TagLeaf, TagsMatch
+from perdure.domain.item import AGENT_ROLES
 from perdure.domain.observation import (
     FAILED_RECORD,
     OBSERVATION_RECORD,
@@ -27,14 +28,14 @@ from perdure.retain.identity import digest
 
 ENTITY, TOPIC = "entity", "topic"
 WINDOW = 120
-"""Facts of a subject that a profile is made from, the newest: its cost does not grow with the bank."""
+"""The newest facts of a subject, from which a profile is made, so that its cost does not grow with the bank."""
 MIN_FACTS, MAX_TOKENS = 3, 160
 _SOURCES = frozenset(FactType) - {FactType.OBSERVATION}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservationOptions:
-    """What a bank's settings say of its observations."""
+    """The settings of a bank for its observations."""
 
     enabled: bool = True
     min_facts: int = MIN_FACTS
@@ -43,7 +44,7 @@ class ObservationOptions:
 
 
 def read_options(bank: Bank | None) -> ObservationOptions:
-    """The options of a bank; a setting that cannot be read counts as not set."""
+    """Return the options of a bank; a setting that cannot be read counts as not set."""
     settings: Mapping[str, object] = bank.settings if bank is not None else {}
     rule = settings.get("default_observation_scopes")
     return ObservationOptions(
@@ -60,23 +61,23 @@ def _number(value: object, default: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ScopeRules:
-    """How the facts of documents are scoped."""
+    """The scopes of the facts of documents."""
 
     default: ScopeRule = "combined"
     of_document: Mapping[str, ScopeRule] = field(default_factory=dict)
 
     def scopes(self, fact: Fact) -> tuple[tuple[str, ...], ...]:
-        """The scopes in which a fact takes part."""
+        """Return the scopes of a fact."""
         return scopes_of(fact.tags, self.of_document.get(fact.document_id or "", self.default))
 
     @property
     def are_exact(self) -> bool:
-        """Whether every fact takes part in the scope of all its tags, and in no other."""
+        """Return whether every fact belongs to the scope of all its tags, and to no other."""
         return self.default == "combined" and not self.of_document
 
 
 def read_rules(rows: Rows, options: ObservationOptions) -> ScopeRules:
-    """The bank's rules; few documents have one of their own."""
+    """Return the bank's rules; few documents have one of their own."""
     own = dict(
         readable(
             rows.records(SCOPES_RECORD), lambda record: (record.id, read_scope_rule(record.body["scopes"]))
@@ -86,18 +87,18 @@ def read_rules(rows: Rows, options: ObservationOptions) -> ScopeRules:
 
 
 def subject_id(bank: str, subject: Subject) -> str:
-    """The id of the records of a subject."""
+    """Return the id of the records of a subject."""
     return digest(bank, "observation", subject.kind, subject.key, *subject.scope)
 
 
 def subject_record(kind: str, bank: str, subject: Subject, **body: object) -> Record:
-    """A record that names a subject."""
+    """Return a record that names a subject."""
     named = {"kind": subject.kind, "key": subject.key, "scope": list(subject.scope)}
     return Record(kind=kind, id=subject_id(bank, subject), bank=bank, body={"subject": named, **body})
 
 
 def subjects_of(facts: Iterable[Fact], rules: ScopeRules) -> set[Subject]:
-    """The subjects whose profiles these facts may take part in."""
+    """Return the subjects to whose profiles these facts may belong."""
     subjects = set()
     for fact in facts:
         if not is_source(fact):
@@ -110,7 +111,7 @@ def subjects_of(facts: Iterable[Fact], rules: ScopeRules) -> set[Subject]:
 
 
 def touched_subjects(rows: Rows, facts: Sequence[Fact], rules: ScopeRules) -> set[Subject]:
-    """The subjects whose profiles may have to change with these facts: theirs, those of what they closed, those that rest on them."""
+    """Return the subjects whose profiles may change with these facts: theirs, those of what they closed, those that rest on them."""
     ids = [fact.id for fact in facts]
     closed = rows.find_facts(FactsWhere(superseded_by=ids)) if ids else []
     subjects = subjects_of((*facts, *closed), rules)
@@ -123,7 +124,7 @@ def touched_subjects(rows: Rows, facts: Sequence[Fact], rules: ScopeRules) -> se
 
 
 def facts_of(reading: Reading, subject: Subject, rules: ScopeRules, now: datetime) -> list[Fact]:
-    """The newest current facts that take part in the subject's profile, without those that were set aside."""
+    """Return the newest current facts of the subject, without those that were set aside; of a topic, what people say of it."""
     scope = frozenset(subject.scope)
     exact = TagLeaf(scope, TagsMatch.EXACT)
     if rules.are_exact:
@@ -138,6 +139,12 @@ def facts_of(reading: Reading, subject: Subject, rules: ScopeRules, now: datetim
         entity_id = subject.key if subject.kind == ENTITY else None
         page = reading.browse(Selection(where=where, entity_id=entity_id, limit=WINDOW))
         facts |= {fact.id: fact for fact in page.facts}
-    members = [fact for fact in facts.values() if is_source(fact) and subject.scope in rules.scopes(fact)]
+    members = [
+        fact
+        for fact in facts.values()
+        if is_source(fact)
+        and subject.scope in rules.scopes(fact)
+        and not (subject.kind == TOPIC and fact.speaker.lower() in AGENT_ROLES)
+    ]
     aside = {record.id for record in reading.records(FAILED_RECORD, [fact.id for fact in members])}
     return [fact for fact in members if fact.id not in aside]

@@ -1,4 +1,4 @@
-"""Writing observations: a profile that changed is a new fact that supersedes the old one, which stays for `as_of`."""
+"""Writing observations: a changed profile is a new fact that supersedes the old one, which stays for `as_of`."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ MOST_VERSIONS = 50
 
 @dataclass(frozen=True, slots=True)
 class PlannedProfile:
-    """A subject, its facts as they were read, and the profile composed of them; None where there are too few."""
+    """A subject and its profile; None if there are too few facts."""
 
     subject: Subject
     name: str
     profile: Profile | None
     sources: Mapping[str, Fact]
-    """The facts that the profile rests on."""
+    """The facts that the profile rests on, as they were read."""
     prose: Mapping[str, object] | None = None
-    """Of a profile that a language model wrote: with which prompt and model, and which facts it has seen."""
+    """The prompt and the model of a profile that a language model wrote."""
 
 
 @dataclass(slots=True)
 class Written:
-    """What writing did."""
+    """The number of profiles that were written."""
 
     created: int = 0
     updated: int = 0
@@ -67,7 +67,7 @@ def plan_profile(
     facts: Sequence[Fact],
     options: ObservationOptions,
 ) -> PlannedProfile:
-    """The profile that the facts make."""
+    """Return the profile that the facts make."""
     with components.store.reading(bank) as reading:
         entity = _entity(reading, subject)
         name = entity.name if entity is not None else subject.key
@@ -86,7 +86,7 @@ def plan_profile(
 def subject_facts(
     components: ReflectComponents, bank: str, subject: Subject, rules: ScopeRules, now: datetime
 ) -> list[Fact]:
-    """The facts that a profile is made from, as they stand."""
+    """Return the facts that a profile is made from."""
     with components.store.reading(bank) as reading:
         return facts_of(reading, subject, rules, now)
 
@@ -100,7 +100,7 @@ def _entity(rows: Rows, subject: Subject) -> Entity | None:
 def embed_profiles(
     components: ReflectComponents, bank: str, planned: Sequence[PlannedProfile], now: datetime
 ) -> dict[Subject, NewFact]:
-    """The facts of the profiles that differ from what is stored, embedded in one call."""
+    """Return the facts of the profiles that differ from what is stored, embedded in one call."""
     with components.store.reading(bank) as reading:
         changed = [
             plan for plan in planned if plan.profile is not None and not _is_stored(reading, bank, plan)
@@ -122,7 +122,7 @@ def write_profile(
     now: datetime,
     written: Written,
 ) -> bool:
-    """Bring what is stored of a subject up to its profile; False when a source changed since it was read.
+    """Store the profile of a subject. Return False if a source changed since it was read.
 
     Of several open versions (an older one opens again when its successor was erased) the newest stays.
     """
@@ -177,7 +177,7 @@ def write_profile(
 
 
 def _closure(tx: Transaction, fact: Fact, successor: str | None, now: datetime) -> Closure:
-    """Ends the profile when its first source ended, where all are believed still; else it is retired: now more is known."""
+    """Return the end of a profile: when its first source ended if all are still believed, else it is retired from now on."""
     sources = tx.facts(fact.source_fact_ids)
     believed = len(sources) == len(fact.source_fact_ids) and all(one.retired_at is None for one in sources)
     ends = [one.valid_to for one in sources if one.is_ended and one.valid_to is not None]
@@ -192,21 +192,15 @@ def _versions(rows: Rows, bank: str, subject: Subject) -> list[str]:
     return []
 
 
-def open_version(rows: Rows, bank: str, subject: Subject) -> Fact | None:
-    """The newest version of a subject's profile that nothing took the place of."""
-    open_ones = [fact for fact in rows.facts(_versions(rows, bank, subject)) if fact.is_open]
-    return open_ones[-1] if open_ones else None
-
-
 def read_versions(record: Record) -> list[str]:
-    """Ids of the versions that a record of a subject lists, oldest first."""
+    """Return the ids of the versions that a record of a subject lists, oldest first."""
     versions = record.body["versions"]
     assert isinstance(versions, list)
     return versions
 
 
 def _list_versions(tx: Transaction, bank: str, subject: Subject, versions: Sequence[str]) -> None:
-    """Keep the newest; the oldest closed nothing, so that nothing opens when it goes."""
+    """Record the newest versions and delete the others. The oldest closed nothing, so that nothing opens again."""
     dropped, kept = versions[:-MOST_VERSIONS], list(versions[-MOST_VERSIONS:])
     delete_versions(tx, dropped)
     if kept:
@@ -216,7 +210,7 @@ def _list_versions(tx: Transaction, bank: str, subject: Subject, versions: Seque
 
 
 def delete_versions(tx: Transaction, fact_ids: Iterable[str]) -> None:
-    """Delete observations with what is kept beside them."""
+    """Delete observations with their records."""
     ids = list(fact_ids)
     if ids:
         tx.delete_facts(ids)
@@ -225,7 +219,7 @@ def delete_versions(tx: Transaction, fact_ids: Iterable[str]) -> None:
 
 
 def _is_stored(rows: Rows, bank: str, plan: PlannedProfile) -> bool:
-    """Whether the newest open version states this profile, of sources that did not change."""
+    """Return whether the newest open version states this profile, of unchanged sources."""
     open_ones = [fact for fact in rows.facts(_versions(rows, bank, plan.subject)) if fact.is_open]
     if plan.profile is None or not open_ones or open_ones[-1].text != plan.profile.text:
         return False
@@ -238,7 +232,7 @@ def _is_stored(rows: Rows, bank: str, plan: PlannedProfile) -> bool:
 
 
 def _fact(bank: str, plan: PlannedProfile, position: int, now: datetime) -> Fact:
-    """The profile as a fact; its times and bounds are those of its sources."""
+    """Return the profile as a fact; its times and bounds are those of its sources."""
     profile, sources = plan.profile, list(plan.sources.values())
     assert profile is not None
     sure = [fact for fact in sources if not fact.has_unsure_date]
