@@ -20,7 +20,7 @@ from perdure import (
     Perdure,
 )
 from perdure.ports.store import NewFact, Store
-from perdure.reflect.observations import write
+from perdure.reflect import consolidate as consolidating
 from perdure.retain.commit import FactChanges, commit
 from perdure.retain.features import features_of_edited
 from tests.support.ending import end_fact
@@ -243,14 +243,14 @@ def test_a_poisoned_fact_is_set_aside_named_and_tried_again(
     memory: Perdure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     *_, poison = tell(memory, *STATEMENTS, "I drive a Volvo.")
-    composed = write.compose
+    touched = consolidating.touched_subjects
 
-    def choking(name: str, facts: Any, vectors: Any, **options: Any) -> Any:
+    def choking(reading: Any, facts: Any, rules: Any) -> Any:
         if any(fact.id == poison for fact in facts):
             raise ValueError("cannot be read")
-        return composed(name, facts, vectors, **options)
+        return touched(reading, facts, rules)
 
-    monkeypatch.setattr(write, "compose", choking)
+    monkeypatch.setattr(consolidating, "touched_subjects", choking)
     result = consolidate(memory).result or {}
     assert result["failed_fact_ids"] == [poison]
     assert memory.observations.status(BANK).failed == (poison,)
