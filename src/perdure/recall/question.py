@@ -18,10 +18,8 @@ from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.ports.store import KeyedEntity, Rows
 from perdure.recall.components import RecallRun
 from perdure.recall.fuse import fuse_by_reciprocal_rank
-from perdure.text.asking import without_asking
+from perdure.text.asking import read_only_time, speaks_of_asker, without_asking
 from perdure.text.names import entity_keys, normal_name
-from perdure.text.only_time import read_only_time
-from perdure.text.perspective import speaks_of_asker
 from perdure.text.terms import index_terms, plain_words
 
 MAX_NAME_WORDS = 5

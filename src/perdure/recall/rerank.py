@@ -11,7 +11,7 @@ from perdure.recall.blend import blend_relevance, cheap_strengths
 from perdure.recall.components import RecallRun
 from perdure.recall.coverage import rerank_for_coverage
 from perdure.recall.linked import Titles, add_linked_strength, read_titles, title_matches
-from perdure.text.perspective import asked_roles
+from perdure.text.asking import asked_roles
 from perdure.text.terms import plain_words
 
 

@@ -7,8 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from perdure.text.nicknames import FULL_NAMES
-from perdure.text.wordlist import word_set
+from perdure.text.wordlist import read_words, word_set
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "ʼ": "'"})
 _POSSESSIVE = re.compile(r"(?<=\w)'s?(?=\s|$)")
@@ -27,12 +26,19 @@ TITLES = word_set(
 SUFFIXES = word_set("jr sr ii iii iv phd md esq inc ltd llc gmbh corp co plc ag sa limited incorporated")
 """Words behind a name that are no part of it."""
 
+_NAMES = read_words("given_names.toml")
+_FULL_NAMES: dict[str, frozenset[str]] = {}
+"""Short form -> the given names it may stand for."""
+for _full, _shorts in _NAMES["short_forms"].items():
+    for _short in _shorts.split():
+        _FULL_NAMES[_short] = _FULL_NAMES.get(_short, frozenset()) | {_full}
+_GIVEN_NAMES = word_set(_NAMES["common"]) | _FULL_NAMES.keys() | _NAMES["short_forms"].keys()
 _SMALL = word_set("the a an of and or for in on at to de la le du des von van der den di da del y e")
 
 
 @lru_cache(maxsize=16_384)
 def normal_name(name: str) -> str:
-    """The name in lower case without accents, articles, possessives and stray punctuation.
+    """Return the name in lower case without accents, articles, possessives and stray punctuation.
 
     Names that differ only in what this takes away are the same name; an empty result means no name.
     """
@@ -47,7 +53,7 @@ def normal_name(name: str) -> str:
 
 
 def name_tokens(name: str) -> tuple[str, ...]:
-    """The words of a name that tell it apart: no titles, company suffixes or small words."""
+    """Return the words of a name that distinguish it: no titles, company suffixes or small words."""
     words = normal_name(name).split()
     telling = tuple(word for word in words if word not in TITLES and word not in _SMALL)
     while len(telling) > 1 and telling[-1].strip(".") in SUFFIXES:
@@ -56,7 +62,7 @@ def name_tokens(name: str) -> tuple[str, ...]:
 
 
 def initials(name: str) -> str:
-    """First letters of a name of two words or more ("Bay Area Rapid Transit" -> "bart"), else empty."""
+    """Return the first letters of a name of two words or more ("Bay Area Rapid Transit" -> "bart"), else ""."""
     words = [word for word in normal_name(name).split() if word not in _SMALL]
     if not 2 <= len(words) <= 8 or not all(word[0].isalpha() for word in words):
         return ""
@@ -64,13 +70,18 @@ def initials(name: str) -> str:
 
 
 def full_names(first_name: str) -> frozenset[str]:
-    """The given names that a short form may stand for, in lower case ("bob" -> {"robert"})."""
-    return FULL_NAMES.get(first_name.casefold(), frozenset())
+    """Return the given names that a short form may stand for, in lower case ("bob" -> {"robert"})."""
+    return _FULL_NAMES.get(first_name.casefold(), frozenset())
+
+
+def is_given_name(word: str) -> bool:
+    """Return whether a word is a given name that many people have."""
+    return word.casefold() in _GIVEN_NAMES
 
 
 @lru_cache(maxsize=16_384)
 def entity_keys(name: str) -> tuple[str, ...]:
-    """Keys for looking a name up: the whole, each telling word, full forms of a nickname, the initials.
+    """Return keys for looking a name up: the whole, each distinguishing word, full forms of a nickname, the initials.
 
     Two names that may mean the same thing share a key; sharing one does not make them the same.
     """
@@ -86,5 +97,5 @@ def entity_keys(name: str) -> tuple[str, ...]:
 
 
 def keys_of_names(names: Iterable[str]) -> tuple[str, ...]:
-    """The distinct keys of several names of one thing."""
+    """Return the distinct keys of several names of one thing."""
     return tuple(dict.fromkeys(key for name in names for key in entity_keys(name)))

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
 
 from perdure.ports.tagger import Mention
-from perdure.text.given_names import is_given_name
-from perdure.text.names import normal_name
+from perdure.text.names import is_given_name, normal_name
 from perdure.text.wordlist import word_set
 
 _FORMS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = (
