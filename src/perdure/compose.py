@@ -40,8 +40,8 @@ from perdure.recall.recipes.abmind import Decay
 from perdure.recall.track import RecallTracker
 from perdure.reflect.components import LlmThinking, ReflectComponents
 from perdure.reflect.opinions.judging import ReaderJudge
+from perdure.retain.changes import ReaderEffects
 from perdure.retain.components import RetainComponents
-from perdure.retain.reader_effects import ReaderEffects
 from perdure.settings import Settings
 
 P = ParamSpec("P")

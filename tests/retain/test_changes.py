@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
+from perdure import Perdure
 from perdure.domain.fact import Fact
 from perdure.models.hashing import HashingEmbedder
 from perdure.ports.extractor import ExtractedFact, Replacement, Triple, Turn
@@ -145,3 +147,32 @@ def test_a_judge_sees_the_nearest_earlier_statements_and_must_be_nearly_certain(
     first = sure.say("We meet on Monday.", "2024-05-01")
     second = sure.say("We meet on Tuesday.", "2024-05-02")
     assert sure.fact(first).superseded_by == second
+
+
+def test_a_batch_is_judged_within_itself() -> None:
+    judge = Judge(Effect(ends=0.99, corrects=0.0, same=0.0))
+    bank = Bank(judge)
+    items = read_items(
+        [
+            {"content": "We meet on Tuesday.", "speaker": "Ann", "timestamp": "2024-05-02"},
+            {"content": "We meet on Monday.", "speaker": "Ann", "timestamp": "2024-05-01"},
+        ],
+        {},
+    )
+    later, earlier = retain(bank.components, RetainRequest(bank="b", items=items)).fact_ids
+    assert judge.pairs == [("We meet on Monday.", "We meet on Tuesday.")]
+    assert bank.fact(earlier).superseded_by == later
+    assert bank.fact(later).is_open
+
+
+def test_the_reader_finds_a_correction_within_one_retain(tmp_path: Path) -> None:
+    said = ("we're meeting on Monday at 6", "I bought new shoes", "sorry, I meant Tuesday at 6, not Monday")
+    messages = [
+        {"role": "user", "speaker": "Lea", "content": text, "timestamp": f"2026-01-0{day}T09:00:00Z"}
+        for day, text in enumerate(said, start=1)
+    ]
+    with Perdure.open(tmp_path / "batch.db") as memory:
+        result = memory.retain("b", messages)
+        (ended,) = result.superseded
+        assert memory.facts.get("b", ended.fact_id).text == said[0]
+        assert memory.facts.get("b", ended.superseded_by or "").text == said[2]

@@ -7,6 +7,7 @@ Whatever is not sure ends nothing: what is current is decided when it is asked.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,9 +15,10 @@ from typing import Protocol
 
 from perdure.domain.fact import INSTRUCTION, PLANNED, QUESTION, UNSURE_DATE, Fact
 from perdure.domain.filter import Filter
+from perdure.errors import ModelError, public_message
 from perdure.ports.extractor import Replacement
 from perdure.ports.probe import SemanticProbe
-from perdure.ports.reader import PlacedStatement
+from perdure.ports.reader import PlacedStatement, Reader
 from perdure.ports.store import NewFact, Reading, Selection
 from perdure.retain.commit import Closure
 from perdure.text.names import normal_name
@@ -31,9 +33,14 @@ CORRECTED_WITHIN = timedelta(days=30)
 """What was said longer ago is not taken back any more: it changed, whatever the words."""
 EARLIER_STATEMENTS = 8
 """Earlier facts that a judge compares a new one with: the nearest in meaning."""
+CHANGING = ("begins", "ended", "corrects")
+"""Meanings of statements that may end an earlier one."""
+LEAST_CHANGING = 0.5
+"""Probability of such a meaning from which on a statement is compared with earlier ones."""
 CERTAIN = 0.95
 """Probability from which on a judged change is believed; .3% of near misses reach it (docs/decisions/reader.md)."""
 _START_OF_TIME = datetime.min.replace(tzinfo=UTC)
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,42 @@ class EffectJudge(Protocol):
 
     def judge_effects(self, pairs: Sequence[tuple[PlacedStatement, PlacedStatement]]) -> Sequence[Effect]:
         """Return the effect of each pair (earlier, later)."""
+
+
+_NO_EFFECT = Effect(ends=0.0, corrects=0.0, same=0.0)
+
+
+class ReaderEffects:
+    """Judges effects by the reader; if it fails, nothing is judged and a warning is logged."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def judge_effects(self, pairs: Sequence[tuple[PlacedStatement, PlacedStatement]]) -> Sequence[Effect]:
+        """Return the effect of each pair (earlier, later); none where the later one states no change."""
+        try:
+            changing = self._changing({later for _, later in pairs})
+            read = [pair for pair in pairs if pair[1] in changing]
+            effects = dict(zip(read, self._reader.effects(read), strict=True)) if read else {}
+        except ModelError as error:
+            log.warning("changes were not judged: %s", public_message(error))
+            return [_NO_EFFECT] * len(pairs)
+        return [
+            Effect(**{name: effects[pair].effects[name] for name in ("ends", "corrects", "same")})
+            if pair in effects
+            else _NO_EFFECT
+            for pair in pairs
+        ]
+
+    def _changing(self, statements: set[PlacedStatement]) -> set[PlacedStatement]:
+        """Return the statements that probably state a change."""
+        ordered = sorted(statements, key=lambda statement: (statement.text, statement.before))
+        readings = self._reader.meanings(ordered)
+        return {
+            statement
+            for statement, reading in zip(ordered, readings, strict=True)
+            if sum(reading.meanings[name] for name in CHANGING) >= LEAST_CHANGING
+        }
 
 
 def find_closures(
@@ -132,22 +175,21 @@ def _proposed(
 def _judged(
     reading: Reading, added: Sequence[NewFact], now: datetime, judge: EffectJudge
 ) -> Iterator[Closure]:
-    """Yield the ends of which the judge is nearly certain, among the facts nearest in meaning."""
-    current = Filter(questions=False).at(now)
+    """Yield the ends of which the judge is nearly certain, among the earlier statements nearest in meaning."""
+    usable = [one for one in added if "fact" in one.features.vectors and _is_usable(one.fact, now)]
+    usable.sort(key=lambda one: _said(one.fact))  # stable: statements of one moment stay in their order
     pairs: list[tuple[Fact, NewFact]] = []
-    for one in added:
-        vector = one.features.vectors.get("fact")
-        if vector is None or not _is_usable(one.fact, now) or one.fact.is_planned:
-            continue
-        hits = reading.search(SemanticProbe(vector), current, EARLIER_STATEMENTS)
-        near = reading.facts([hit.fact_id for hit in hits])
-        pairs += [(fact, one) for fact in near if _may_end(fact, now) and _said(fact) <= _said(one.fact)]
-    pairs = [(earlier, later) for earlier, later in pairs if _may_close(later.fact, earlier)]
+    for place, later in enumerate(usable):
+        if not later.fact.is_planned:
+            near = _nearest_earlier(reading, later, usable[:place], now)
+            pairs += [(fact, later) for fact in near if _may_close(later.fact, fact)]
     passages = reading.passages([earlier.id for earlier, _ in pairs]) if pairs else {}
+    contexts = {fact_id: passage.in_context for fact_id, passage in passages.items()}
+    contexts |= {one.fact.id: one.features.passage_in_context for one in usable}
     placed = [
         (
-            PlacedStatement.of(earlier, passages[earlier.id].in_context if earlier.id in passages else ""),
-            PlacedStatement.of(later.fact, later.features.passage_in_context),
+            PlacedStatement.of(earlier, contexts.get(earlier.id, "")),
+            PlacedStatement.of(later.fact, contexts[later.fact.id]),
         )
         for earlier, later in pairs
     ]
@@ -158,6 +200,19 @@ def _judged(
             closure = _close(earlier, later.fact, now, corrects=effect.corrects > effect.ends)
             surest[earlier.id] = (probability, closure)
     yield from (closure for _, closure in surest.values())
+
+
+def _nearest_earlier(
+    reading: Reading, later: NewFact, in_batch: Sequence[NewFact], now: datetime
+) -> list[Fact]:
+    """Return the open statements before a new one that are nearest in meaning, stored ones and those retained with it."""
+    vector = later.features.vectors["fact"]
+    hits = reading.search(SemanticProbe(vector), Filter(questions=False).at(now), EARLIER_STATEMENTS)
+    scores = {hit.fact_id: hit.score for hit in hits}
+    stored = [fact for fact in reading.facts(list(scores)) if _said(fact) <= _said(later.fact)]
+    scores |= {one.fact.id: float(one.features.vectors["fact"] @ vector) for one in in_batch}
+    facts = [fact for fact in (*stored, *(one.fact for one in in_batch)) if _may_end(fact, now)]
+    return sorted(facts, key=lambda fact: -scores[fact.id])[:EARLIER_STATEMENTS]
 
 
 def _may_end(fact: Fact, now: datetime) -> bool:
