@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from perdure import AsOf, AsyncPerdure, FactType, InvalidInput, NotFound
+from perdure import AsOf, AsyncPerdure, Fact, FactType, InvalidInput, ModelError, NotFound
 from perdure.domain.opinion import EvidenceLabel
 from perdure.domain.record import Record
 from perdure.reflect.opinions.forming import assess_facts
-from tests.reflect.thinking import BANK, Thinking, day
+from tests.reflect.thinking import BANK, TasteJudge, Thinking, day
 
 
 @pytest.fixture
@@ -37,13 +38,26 @@ def test_what_states_no_belief_forms_no_opinion(bank: Thinking) -> None:
     assert bank.opinions() == []
 
 
-def test_without_a_judge_an_opinion_rests_on_its_own_statement() -> None:
+class BrokenJudge(TasteJudge):
+    """Cannot read its model."""
+
+    def labels(self, pairs: Sequence[tuple[str, Fact]]) -> list[EvidenceLabel | None]:
+        raise ModelError("the weights are damaged")
+
+
+@pytest.mark.parametrize(("judge", "reason"), [(None, "reader"), (BrokenJudge(), "weights are damaged")])
+def test_where_nothing_can_judge_no_opinion_is_formed_and_the_report_says_why(
+    judge: TasteJudge | None, reason: str
+) -> None:
     bank = Thinking()
     opinions = bank.engine.opinions
-    opinions._components = replace(opinions._components, evidence_judge=None)
+    opinions._components = replace(opinions._components, evidence_judge=judge)
     bank.say(1, "I prefer tea.")
     bank.say(2, "I hate tea.")
-    assert [one.confidence for one in opinions.list(BANK)] == [0.85, 0.65]
+    report = opinions.form(BANK)
+    assert reason in report.unjudged
+    assert (report.assessed, report.formed) == (0, ())
+    assert all(len(one.evidence) == 1 for one in opinions.list(BANK))
 
 
 def test_facts_that_were_in_the_bank_before_an_opinion_count_too(bank: Thinking) -> None:

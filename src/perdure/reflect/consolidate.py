@@ -62,7 +62,7 @@ from perdure.reflect.observations.write import (
     subject_facts,
     write_profile,
 )
-from perdure.reflect.opinions.forming import assess_facts
+from perdure.reflect.opinions.forming import OpinionReport, assess_facts
 from perdure.reflect.questions import find_conflicts, put_questions
 
 PENDING_PER_STEP = 1000
@@ -71,7 +71,7 @@ NOTES_PER_STEP = 5
 T = TypeVar("T")
 R = TypeVar("R")
 
-FactStage = Callable[[ReflectComponents, str, Sequence[Fact], datetime], object]
+FactStage = Callable[[ReflectComponents, str, Sequence[Fact], datetime], OpinionReport | None]
 """Looks at new facts, in transactions of its own; it is idempotent."""
 ModelStage = Callable[[ReflectComponents, str, frozenset[str], datetime], object]
 """Refreshes what rests on facts of the touched tags; "" among them stands for facts without any."""
@@ -120,12 +120,15 @@ class _Seen:
     conflicts: list[list[Fact]] = field(default_factory=list)
     notes: set[str] = field(default_factory=set)
     tags: set[str] = field(default_factory=set)
+    unjudged: str = ""
+    """Why facts were not judged for opinions."""
 
     def add(self, other: _Seen) -> None:
         self.subjects |= other.subjects
         self.conflicts += other.conflicts
         self.notes |= other.notes
         self.tags |= other.tags
+        self.unjudged = self.unjudged or other.unjudged
 
 
 def _facts_step(run: ConsolidationRun, state: ConsolidationState) -> ConsolidationState:
@@ -154,20 +157,22 @@ def _facts_step(run: ConsolidationRun, state: ConsolidationState) -> Consolidati
         if not facts and not marked:
             following = _batch_subjects(tx, bank, following)
         put_state(tx, bank, following)
-        told = {"facts": len(sources), "questions": asked, "failed": len(failed)}
+        told: dict[str, object] = {"facts": len(sources), "questions": asked, "failed": len(failed)}
+        told |= {"opinions_unjudged": seen.unjudged} if seen.unjudged else {}
         run.commit(tx, told, following.progress)
     return following
 
 
 def _look_at(run: ConsolidationRun, facts: Sequence[Fact], rules: ScopeRules, now: datetime) -> _Seen:
-    for stage in run.fact_stages:
-        stage(run.components, run.bank, facts, now)
+    reports = [stage(run.components, run.bank, facts, now) for stage in run.fact_stages]
+    unjudged = next((report.unjudged for report in reports if report is not None and report.unjudged), "")
     with run.components.store.reading(run.bank) as reading:
         return _Seen(
             subjects=touched_subjects(reading, facts, rules),
             conflicts=find_conflicts(reading, facts, now),
             notes=notes_of(facts),
             tags={tag for fact in facts for tag in fact.tags or ("",)},
+            unjudged=unjudged,
         )
 
 

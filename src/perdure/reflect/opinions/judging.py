@@ -2,42 +2,31 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 
 from perdure.domain.fact import Fact
 from perdure.domain.opinion import EvidenceLabel
-from perdure.errors import ModelError, public_message
 from perdure.ports.reader import PlacedStatement, Reader
 
-log = logging.getLogger(__name__)
 LEAST = 0.5
-"""Probability from which on a pair is taken to say the same, or the opposite."""
+"""Probability from which a pair is taken to say the same, or the opposite."""
 
 
 class ReaderJudge:
-    """Judges by the reader; if it fails, nothing is judged and a warning is logged."""
+    """Judges by the reader, whose errors it passes on."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
     def beliefs(self, facts: Sequence[Fact]) -> Sequence[float]:
         """Return the probability that each fact states a preference, an opinion or a rule of who says it."""
-        try:
-            readings = self._reader.meanings([PlacedStatement.of(fact) for fact in facts])
-        except ModelError as error:
-            log.warning("beliefs were not judged: %s", public_message(error))
-            return [0.0] * len(facts)
+        readings = self._reader.meanings([PlacedStatement.of(fact) for fact in facts])
         return [reading.meanings["belief"] for reading in readings]
 
     def labels(self, pairs: Sequence[tuple[str, Fact]]) -> Sequence[EvidenceLabel | None]:
-        """Return the label of each (belief, fact): supporting where both say the same, contradicting where the fact ends it."""
+        """Return the label of each (belief, fact): supporting if both say the same, contradicting if the fact ends it."""
         placed = [(PlacedStatement(belief, fact.speaker), PlacedStatement.of(fact)) for belief, fact in pairs]
-        try:
-            readings = self._reader.effects(placed)
-        except ModelError as error:
-            log.warning("evidence was not judged: %s", public_message(error))
-            return [None] * len(pairs)
+        readings = self._reader.effects(placed)
         return [_label(reading.effects["same"], reading.closes) for reading in readings]
 
 

@@ -1,15 +1,15 @@
-"""Labels by a language model: what new facts say of the beliefs on their subjects, in one request for all pairs; confidence is ours."""
+"""Labels by a language model: what new facts say of the beliefs on their subjects, in one request for all pairs."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import BaseModel
 
-from perdure.domain.fact import INSTRUCTION, Fact, FactType
+from perdure.domain.fact import INSTRUCTION, Fact
 from perdure.domain.inert import inert
 from perdure.domain.llm_call import LlmOperation
 from perdure.domain.opinion import EvidenceLabel
@@ -18,26 +18,24 @@ from perdure.errors import DeadlineExceeded, LlmError
 from perdure.llm.answer import expect
 from perdure.llm.caller import Caller, Purpose
 from perdure.llm.prompt import load
-from perdure.ports.embedder import Vector
 from perdure.ports.llm import ChatMessage
-from perdure.ports.store import Rows
-from perdure.recall.beliefs import StoredOpinion, logs_of, stored_opinions, subject_entities
+from perdure.recall.beliefs import StoredOpinion
 from perdure.reflect.components import ReflectComponents
-from perdure.reflect.opinions.rows import mentions
-from perdure.text.names import normal_name
+from perdure.reflect.opinions.rows import Beliefs
+from perdure.reflect.worded import bare_id
 from perdure.text.terms import index_terms
 
 log = logging.getLogger(__name__)
 
-PER_FACT = 3
-"""Beliefs that share words with a fact and that it is labelled for, the most first; and the one whose meaning is nearest."""
+PER_FACT = 4
+"""Beliefs for which a fact is labelled."""
 REPLY_TOKENS = 2000
 Pair = tuple[str, str]
 """(opinion id, fact id)."""
 
 
 class PairLabel(BaseModel):
-    """What a fact says of a belief."""
+    """The label of a fact for a belief."""
 
     fact: str
     belief: str
@@ -45,14 +43,14 @@ class PairLabel(BaseModel):
 
 
 class PairLabels(BaseModel):
-    """A model's answer."""
+    """The answer of the language model."""
 
     labels: list[PairLabel]
 
 
 @dataclass(frozen=True, slots=True)
 class GivenLabels:
-    """Labels by pair, None where the fact says nothing of the belief; a pair that is missing is judged locally."""
+    """Labels by pair, None if the fact says nothing of the belief; a missing pair is left to the reader."""
 
     by_pair: Mapping[Pair, EvidenceLabel | None] = field(default_factory=dict)
     prompt: str = ""
@@ -60,10 +58,11 @@ class GivenLabels:
 
 def label_pairs(
     components: ReflectComponents, caller: Caller, bank: str, facts: Sequence[Fact]
-) -> GivenLabels:
-    """The labels of the pairs that are new; no call where there are none, and none given where the model fails."""
+) -> GivenLabels | None:
+    """Return the labels of the pairs that are new, without a call if there are none; None if the model fails."""
     with components.store.reading(bank) as reading:
-        pairs = list(_pairs(reading, facts))
+        beliefs = Beliefs(reading)
+        pairs = [pair for fact in facts for pair in _pairs(beliefs, fact)]
     if not pairs:
         return GivenLabels()
     prompt = load("label_opinions")
@@ -79,8 +78,8 @@ def label_pairs(
         )
     except (LlmError, DeadlineExceeded) as error:
         log.warning("opinions of %s are assessed without the language model: %s", bank, error)
-        return GivenLabels()
-    # A pair that a whole answer leaves out is neutral; one that a cut answer did not come to is judged locally.
+        return None
+    # A pair that a whole answer leaves out is neutral; one that a cut answer did not reach is left to the reader.
     labels: dict[Pair, EvidenceLabel | None] = {}
     for one in reply.value.labels:
         pair = shown.pair(one.belief, one.fact)
@@ -91,43 +90,12 @@ def label_pairs(
     return GivenLabels(labels, prompt.version)
 
 
-def _pairs(rows: Rows, facts: Sequence[Fact]) -> Iterator[tuple[StoredOpinion, Fact]]:
-    """Beliefs on what each fact speaks of, whose log does not have it yet."""
-    opinions = stored_opinions(rows)
-    if not opinions:
-        return
-    logged = {one: {row.fact_id for row in rows_of} for one, rows_of in logs_of(rows).items()}
-    entities = subject_entities(rows, [opinion.subject for opinion in opinions.values()])
-    features = rows.features([*opinions, *(fact.id for fact in facts)])
-    vectors = {one: own.vectors["fact"] for one, own in features.items() if "fact" in own.vectors}
-    for fact in facts:
-        if fact.type is FactType.OBSERVATION or fact.id in opinions or INSTRUCTION in fact.flags:
-            continue
-        terms = index_terms(fact.text).keys()
-        about = [
-            opinion
-            for opinion in opinions.values()
-            if opinion.tags == fact.tags
-            and fact.id not in logged.get(opinion.id, ())
-            and _is_about(fact, opinion, entities)
-        ]
-        about.sort(
-            key=lambda opinion: (len(terms & index_terms(opinion.statement).keys()), opinion.id), reverse=True
-        )
-        worded = [opinion for opinion in about[:PER_FACT] if terms & index_terms(opinion.statement).keys()]
-        nearest = max(about, key=lambda opinion: likeness(vectors, fact.id, opinion.id), default=None)
-        chosen = {opinion.id: opinion for opinion in (*worded, *([nearest] if nearest is not None else []))}
-        yield from ((opinion, fact) for opinion in chosen.values())
-
-
-def likeness(vectors: Mapping[str, Vector], one: str, other: str) -> float:
-    """The cosine of two facts; 0 where one has no vector."""
-    return float(vectors[one] @ vectors[other]) if one in vectors and other in vectors else 0.0
-
-
-def _is_about(fact: Fact, opinion: StoredOpinion, entities: Mapping[str, object]) -> bool:
-    entity = entities.get(normal_name(opinion.subject))
-    return getattr(entity, "id", None) in fact.entity_ids or mentions(fact.text, opinion.subject)
+def _pairs(beliefs: Beliefs, fact: Fact) -> list[tuple[StoredOpinion, Fact]]:
+    """Return the beliefs on what a fact is about whose log lacks it, those that share most words with it."""
+    terms = index_terms(fact.text).keys()
+    about = [one.stored for one in beliefs.on_subjects_of(fact) if fact.id not in one.fact_ids]
+    about.sort(key=lambda one: (-len(terms & index_terms(one.statement).keys()), one.id))
+    return [] if INSTRUCTION in fact.flags else [(opinion, fact) for opinion in about[:PER_FACT]]
 
 
 class _Shown:
@@ -141,7 +109,7 @@ class _Shown:
         self._pairs = {(opinion.id, fact.id) for opinion, fact in pairs}
 
     def text(self) -> str:
-        """Beliefs, then facts, each with the beliefs that it is labelled for."""
+        """Return the beliefs, then the facts, each with the beliefs for which it is labelled."""
         lines = ["Beliefs"]
         lines += [f"[{handle}] {inert(self._opinions[one].statement)}" for handle, one in self._belief_ids.items()]  # fmt: skip
         lines.append("Facts")
@@ -151,10 +119,6 @@ class _Shown:
         return fenced(lines)
 
     def pair(self, belief: str, fact: str) -> Pair | None:
-        """The pair of two ids; None for one that was not asked for."""
-        pair = (self._belief_ids.get(_bare(belief), ""), self._fact_ids.get(_bare(fact), ""))
+        """Return the pair of two ids; None if it was not asked for."""
+        pair = (self._belief_ids.get(bare_id(belief), ""), self._fact_ids.get(bare_id(fact), ""))
         return pair if pair in self._pairs else None
-
-
-def _bare(handle: str) -> str:
-    return handle.strip().strip("[]").upper()
