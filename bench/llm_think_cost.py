@@ -14,7 +14,7 @@ import argparse
 import json
 import re
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 
 from perdure.engine import Perdure
@@ -27,7 +27,7 @@ SENTENCES = 8
 """Of a profile, as the prompt asks for."""
 PEERS = (12_000, 4_700)
 """Tokens in and out of a consolidation call that peers report."""
-_FACT = re.compile(r"^\[(F\d+)\] (.*?)(?: \((?:P\d+(?:, )?)+\))?$")
+_FACT = re.compile(r"^\[(F\d+)\] (.*)$")
 
 
 class CountingModel:
@@ -45,14 +45,10 @@ class CountingModel:
     def complete(self, request: LlmRequest) -> LlmReply:
         """A reply to whichever of the prompts it is."""
         shown = request.messages[-1].text
-        if "\nNew facts" in shown or shown.startswith("<recalled_memory>\nNew facts"):
-            kind, answer = "observations", _operations(shown)
-        elif "\nBeliefs\n" in shown:
+        if "\nBeliefs\n" in shown:
             kind, answer = "opinions", _labels(shown)
         else:
-            pairs = re.findall(r"\[(T\d+)\]", shown)
-            kind = "twins"
-            answer = {"verdicts": [{"pair": one, "reason": "another fact", "same": False} for one in pairs]}
+            kind, answer = "observations", _sentences(shown)
         text = json.dumps(answer, ensure_ascii=False)
         sent = "\n".join(message.text for message in request.messages) + json.dumps(request.schema or {})
         usage = TokenUsage(self._count(sent), self._count(text))
@@ -62,32 +58,15 @@ class CountingModel:
         return LlmReply(text=text, usage=usage, model=self.name)
 
 
-def _operations(shown: str) -> dict[str, object]:
-    facts = shown.rsplit("\nNew facts", 1)[1].splitlines()
-    of_profile: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for line in facts:
-        match = _FACT.match(line)
-        if match is not None:
-            for profile in re.findall(r"P\d+", line.rsplit("(", 1)[-1]):
-                of_profile[profile].append((match[1], re.sub(r" [\[(⚠].*$", "", match[2])))
-    operations = []
-    for profile, own in of_profile.items():
-        before = shown.split(f"Profile [{profile}]")[1].split("\nProfile [")[0].split("\nNew facts")[0]
-        stored = re.findall(r"^\[(S\d+)\]", before, re.MULTILINE)
-        groups = [own[place : place + 2] for place in range(0, len(own), 2)]
-        for number, group in enumerate(groups[:SENTENCES]):
-            is_full = len(stored) + number >= SENTENCES
-            operation: dict[str, object] = {
-                "profile": profile,
-                "reason": "what was told adds to the profile",
-                "operation": "update" if is_full and stored else "create",
-            }
-            if is_full and stored:
-                operation["sentence"] = stored[number % len(stored)]
-            elif is_full:
-                continue
-            operations.append({**operation, "text": group[0][1], "sources": [handle for handle, _ in group]})
-    return {"operations": operations}
+def _sentences(shown: str) -> dict[str, object]:
+    """A sentence of every two facts, at most `SENTENCES`."""
+    facts = [
+        (match[1], re.sub(r" [\[(⚠].*$", "", match[2]))
+        for match in map(_FACT.match, shown.splitlines())
+        if match
+    ]
+    groups = [facts[place : place + 2] for place in range(0, len(facts), 2)][:SENTENCES]
+    return {"sentences": [{"text": own[0][1], "sources": [handle for handle, _ in own]} for own in groups]}
 
 
 def _labels(shown: str) -> dict[str, object]:

@@ -116,8 +116,6 @@ class Reflection:
     text: str
     answer: str | None = None
     """The answer in a few words; None where only sentences answer, or nothing does."""
-    values: tuple[str, ...] = ()
-    """The parts of an answer that is a list."""
     sentences: tuple[ReflectionSentence, ...] = ()
     based_on: tuple[Recollection, ...] = ()
     mental_models: tuple[MentalModelText, ...] = ()
