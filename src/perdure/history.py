@@ -69,7 +69,7 @@ def find_wordings(tx: Transaction, facts: Iterable[Fact]) -> list[Fact]:
 
 
 def is_corrected(tx: Transaction, fact: Fact) -> bool:
-    """Whether a newer fact took this one back."""
+    """Return whether a newer fact took this one back."""
     return _History(tx).is_corrected(fact)
 
 
@@ -153,18 +153,18 @@ class _History:
         return list(reached.values())
 
     def _reworders(self, fact: Fact) -> set[str]:
-        """The facts that a language model worded in the place of this one."""
+        """Return the facts that a language model worded in the place of this one."""
         if fact.invalid_reason != REWORDED:
             return set()
         closings = [one for one in self._closings_of(fact) if one.recorded_at == fact.retired_at]
         return {one.by for one in closings if one.by is not None}
 
     def is_corrected(self, fact: Fact) -> bool:
-        """Whether a correction of the fact is in force."""
+        """Return whether a correction of the fact is in force."""
         return any(closing.is_correction for closing in self._in_force(self._closings_of(fact)))
 
     def _was_retired_by_correction(self, fact: Fact) -> bool:
-        """Whether a correction retired the fact, in force or no longer, and not a person or its source."""
+        """Return whether a correction retired the fact, in force or no longer, and not a person or its source."""
         return any(
             closing.is_correction and closing.recorded_at == fact.retired_at
             for closing in self._closings_of(fact)
@@ -178,7 +178,7 @@ class _History:
         )
 
     def _closers_from(self, fact_id: str) -> set[str]:
-        """The fact, what closed it, what closed that, and so on."""
+        """Return the fact, what closed it, what closed that, and so on."""
         reached: set[str] = set()
         pending = [fact_id]
         while pending:
@@ -189,7 +189,7 @@ class _History:
         return reached
 
     def _closed_by(self, closer: str) -> list[Fact]:
-        """The facts that have a closing by this one, in force or not."""
+        """Return the facts that have a closing by this one, in force or not."""
         listed = [fact_id for fact_id, own in self._listed.items() if any(one.by == closer for one in own)]
         facts = [*self._tx.find_facts(FactsWhere(superseded_by=[closer])), *self._tx.facts(listed)]
         return [fact for fact in facts if fact.id not in self._erased]
@@ -206,11 +206,11 @@ class _History:
         return [Closing(fact_id=fact.id, by=fact.superseded_by, valid_to=end, recorded_at=recorded)]
 
     def _in_force(self, closings: Iterable[Closing]) -> list[Closing]:
-        """The closings as they are in force, each perhaps by other facts in place of `by`."""
+        """Return the closings as they are in force, each perhaps by other facts in place of `by`."""
         return [each for closing in closings for each in self._behind(closing, frozenset())]
 
     def _behind(self, closing: Closing, passed: frozenset[str]) -> list[Closing]:
-        """The closing while the fact behind it is believed; else what the closings of that fact in force make of it."""
+        """Return the closing while the fact behind it is believed; else what the closings of that fact in force make of it."""
         if closing.by is None:
             return [closing]
         closer = self._fact(closing.by)
@@ -250,7 +250,7 @@ class _History:
 
 
 def _passed_on(closing: Closing, own: Closing) -> Closing:
-    """A closing by a fact that is not believed, by what closed that fact: the correction of it, or the end of it."""
+    """Return a closing by a fact that is not believed, by what closed that fact: the correction of it, or the end of it."""
     if own.is_correction:
         return replace(closing, by=own.by)
     return replace(own, fact_id=closing.fact_id)
@@ -259,7 +259,7 @@ def _passed_on(closing: Closing, own: Closing) -> Closing:
 def _past_erased(
     closing: Closing, erased: Mapping[str, Sequence[Closing]], passed: frozenset[str] = frozenset()
 ) -> list[Closing]:
-    """The closing by what stays, in place of erased facts, whose closings these are."""
+    """Return the closing by what stays, in place of erased facts, whose closings these are."""
     if closing.by is None or closing.by not in erased:
         return [closing] if closing.by != closing.fact_id else []
     if closing.by in passed:
@@ -269,7 +269,7 @@ def _past_erased(
 
 
 def _opened(fact: Fact, *, corrected: bool) -> Fact:
-    """The fact without what closings did to it; one that was declared wrong stays retired, since then."""
+    """Return the fact without what closings did to it; one that was declared wrong stays retired, since then."""
     ended = fact.end_recorded_at is not None
     return replace(
         fact,
@@ -281,7 +281,7 @@ def _opened(fact: Fact, *, corrected: bool) -> Fact:
 
 
 def _strongest(closings: Sequence[Closing]) -> Closing | None:
-    """The first correction, or else the earliest end; of equal ones the one that was made first."""
+    """Return the first correction, or else the earliest end; of equal ones the one that was made first."""
     return min(closings, key=_strength, default=None)
 
 
@@ -290,7 +290,7 @@ def _strength(closing: Closing) -> tuple[bool, datetime, datetime]:
 
 
 def _closed(opened: Fact, in_force: Sequence[Closing]) -> Fact:
-    """The fact with what is in force: an end unless it states its own, and a correction, unless its source dropped it."""
+    """Return the fact with what is in force: an end unless it states its own, and a correction, unless its source dropped it."""
     closed = opened
     end = _strongest([closing for closing in in_force if not closing.is_correction])
     if end is not None and end.valid_to is not None and opened.valid_to is None:
@@ -311,7 +311,7 @@ def _closed(opened: Fact, in_force: Sequence[Closing]) -> Fact:
 
 
 def read_closings(fact_id: str, bank: str, closings: object) -> Record:
-    """The record of a fact's closings, from an export; raises what says that it is none."""
+    """Return the record of a fact's closings, from an export; raises what says that it is none."""
     record = Record(kind=CLOSINGS, id=fact_id, bank=bank, body={"closings": closings})
     _read(record)
     return record

@@ -67,7 +67,7 @@ def check_text_is_kept(
 def is_found(engine: Perdure, bank: str, fact: Fact) -> bool:
     """Whether a recall with the beginning of a fact's text gives it, or another fact of the same beginning."""
     result = engine.recall(bank, fact.text[:200], budget="low", max_tokens=100_000, track=False)
-    assert {degraded.part for degraded in result.degraded} <= {"reranker"}
+    assert {degraded.part for degraded in result.degraded} <= {"reader"}
     return any(fact.id == hit.fact.id or fact.text[:200] == hit.fact.text[:200] for hit in result)
 
 

@@ -138,7 +138,7 @@ def _keep_version(tx: Transaction, directive: Directive) -> None:
 
 
 def every_directive(rows: Rows) -> list[Directive]:
-    """All directives of a bank: highest priority first, then newest, ties by id."""
+    """Return all directives of a bank: highest priority first, then newest, ties by id."""
     directives = sorted(readable(rows.records(DIRECTIVE), read_directive), key=lambda one: one.id)
     directives.sort(key=lambda one: _moment(one.created_at), reverse=True)
     return sorted(directives, key=lambda one: -one.priority)
@@ -150,19 +150,19 @@ def active_directives(
     tags_match: TagsMatch | str = TagsMatch.ANY,
     apply_all: bool = False,
 ) -> list[Directive]:
-    """What a reflect with these tags is given: active rules without tags, and those whose tags match; or all active ones."""
+    """Return what a reflect with these tags is given: active rules without tags, and those whose tags match; or all active ones."""
     return directives_within(rows, [_leaf(tags, tags_match)] if tags else (), apply_all)
 
 
 def directives_within(rows: Rows, scope: Sequence[TagExpression], apply_all: bool = False) -> list[Directive]:
-    """The same by the tag conditions of a filter. Conditions that name no tags to match admit no tagged rule."""
+    """Return the same by the tag conditions of a filter. Conditions that name no tags to match admit no tagged rule."""
     named = any(isinstance(expression, TagLeaf) and expression.tags for expression in scope)
     conditions = scope if named else ()
     return [one for one in every_directive(rows) if one.is_active and (apply_all or _within(one, conditions))]
 
 
 def find_directive(rows: Rows, directive_id: str) -> Directive:
-    """The directive of an id."""
+    """Return the directive of an id."""
     for record in rows.records(DIRECTIVE, [directive_id]):
         return read_directive(record)
     raise NotFound("directive", directive_id)

@@ -261,7 +261,7 @@ def _changed_page(
 
 
 def tree(reading: Reading, now: datetime, tags: Sequence[TagExpression] = ()) -> tuple[KnowledgeNode, ...]:
-    """The nodes below the root, folders first, then by name; pages say whether they are stale, and must pass the tags."""
+    """Return the nodes below the root, folders first, then by name; pages say whether they are stale, and must pass the tags."""
     nodes = [
         node if node.model is None else replace(node, is_stale=is_stale(reading, node.model, now))
         for node in read_nodes(reading).values()
@@ -281,7 +281,7 @@ def tree(reading: Reading, now: datetime, tags: Sequence[TagExpression] = ()) ->
 
 
 def page_markdown(page: KnowledgeNode) -> str:
-    """A page as a document: YAML front matter with every scalar in double quotes, then the body."""
+    """Return a page as a document: YAML front matter with every scalar in double quotes, then the body."""
     model = page.model
     if model is None:
         raise NotFound("knowledge page", page.id)

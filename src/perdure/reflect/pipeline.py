@@ -81,7 +81,7 @@ def _think(
     fields: Sequence[SchemaField],
     search_models: ModelSearch | None,
 ) -> Thought | None:
-    """What a language model makes of it; None where none is set, and then nothing of the loop is imported."""
+    """Return what a language model makes of it; None where none is set, and then nothing of the loop is imported."""
     if components.llm is None:
         return None
     from perdure.domain.llm_call import LlmOperation
@@ -101,7 +101,7 @@ def _think(
 
 
 def _without_model(reflection: Reflection, thought: Thought) -> Reflection:
-    """A local answer in a model's place: what failed is named, and what it cost is counted."""
+    """Return a local answer in a model's place: what failed is named, and what it cost is counted."""
     trace = replace(
         reflection.trace,
         steps=(*thought.steps, *reflection.trace.steps),
@@ -133,7 +133,7 @@ class _Run:
         return _with_steps(self._reflect(self._recall(request, "recall", steps), request), steps)
 
     def on_facts(self, request: RecallRequest) -> Reflection:
-        """The answer of the facts alone."""
+        """Return the answer of the facts alone."""
         return self._reflect(recall(self.components.recall, request), request)
 
     def _reflect(self, recalled: RecallResult, request: RecallRequest) -> Reflection:
@@ -146,13 +146,13 @@ class _Run:
         )
 
     def _fits(self, request: RecallRequest) -> Fits:
-        """Whether a text has no more tokens than the question allows."""
+        """Return whether a text has no more tokens than the question allows."""
         return lambda text: self.components.recall.tokens.count(text) <= request.max_tokens
 
     def _search_models(
         self, request: RecallRequest, search: ModelSearch, steps: list[ReflectionStep]
     ) -> MentalModelText | None:
-        """The first model with strong evidence."""
+        """Return the first model with strong evidence."""
         started = time.perf_counter()
         models = search(request.bank, request.query)
         if not models:

@@ -75,7 +75,7 @@ class Questions:
 
 
 def find_conflicts(reading: Reading, facts: Iterable[Fact], now: datetime) -> list[list[Fact]]:
-    """The undecided conflicts that facts take part in, each as the facts that contradict each other, oldest first."""
+    """Return the undecided conflicts that facts take part in, each as the facts that contradict each other, oldest first."""
     slots = {
         (normal_name(fact.subject), fact.relation): fact
         for fact in facts
@@ -113,7 +113,7 @@ def _may_conflict(fact: Fact) -> bool:
 
 
 def _standing(fact: Fact) -> tuple[int, bool]:
-    """How much a statement counts against another: trust, then whether its subject said it."""
+    """Return how much a statement counts against another: trust, then whether its subject said it."""
     own = bool(fact.speaker) and normal_name(fact.speaker) == normal_name(fact.subject or "")
     return fact.trust, own
 
@@ -156,14 +156,14 @@ def _fact_ids(record: Record) -> list[str]:
 
 
 def list_questions(store: Store, bank: str, now: datetime, *, answered: bool = False) -> list[Question]:
-    """The open questions, oldest first; with `answered` those that were answered too."""
+    """Return the open questions, oldest first; with `answered` those that were answered too."""
     with store.reading(bank) as reading:
         read = list(readable(reading.records(QUESTION_RECORD), lambda record: _read(reading, record, now)))
     return [question for question in read if question is not None and (answered or question.answer is None)]
 
 
 def _read(rows: Rows, record: Record, now: datetime) -> Question | None:
-    """The question as its facts stand; None when they no longer contradict each other and nobody answered."""
+    """Return the question as its facts stand; None when they no longer contradict each other and nobody answered."""
     answer = record.body["answer"]
     facts = rows.facts(_fact_ids(record))
     here = Filter().at(now)
@@ -205,7 +205,7 @@ def _needs_statement(facts: Sequence[Fact], answer: str) -> bool:
 
 
 def _chosen(facts: Sequence[Fact], answer: str) -> Fact | None:
-    """The fact that an answer names by its id or its value, of equal values the newest."""
+    """Return the fact that an answer names by its id or its value, of equal values the newest."""
     for fact in facts:
         if fact.id == answer:
             return fact
@@ -248,7 +248,7 @@ def _decide(
 def _new_statement(
     components: ReflectComponents, facts: Sequence[Fact], answer: str, now: datetime
 ) -> NewFact | None:
-    """What the answer states, as a fact of the same subject and relation."""
+    """Return what the answer states, as a fact of the same subject and relation."""
     if not facts:
         return None
     like = facts[-1]

@@ -132,7 +132,7 @@ class Reflection:
         return self.text
 
     def fit_prompt(self, max_tokens: int | None = None) -> Prompt:
-        """The answer, fenced off as data, and below it the ids of its facts as far as the budget goes.
+        """Return the answer, fenced off as data, and below it the ids of its facts as far as the budget goes.
 
         An answer that does not fit gives an empty text; that memory holds none is said without a fence.
         """
@@ -156,10 +156,10 @@ class Reflection:
         return Prompt(text=text, tokens=count(text), shown=shown)
 
     def to_prompt(self, max_tokens: int | None = None) -> str:
-        """The text of `fit_prompt`, to put into another model's prompt."""
+        """Return the text of `fit_prompt`, to put into another model's prompt."""
         return self.fit_prompt(max_tokens).text
 
     @property
     def is_refusal(self) -> bool:
-        """Whether memory holds no answer."""
+        """Return whether memory holds no answer."""
         return not self.sentences

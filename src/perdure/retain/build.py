@@ -51,7 +51,7 @@ class Draft:
 def build_facts(
     extractor: Extractor, plans: Sequence[Plan], context: BankContext, now: datetime
 ) -> Iterator[list[Draft]]:
-    """The facts of all fresh turns, in order, as they are found."""
+    """Yield the facts of all fresh turns, in order, as they are found."""
     in_call = count()
     in_document = [count() for _ in plans]
     turns = [[planned.turn for planned in plan.turns] for plan in plans]

@@ -148,7 +148,7 @@ def _check_banks(changes: FactChanges) -> None:
 
 
 def _settle_model(tx: Transaction, changes: FactChanges) -> None:
-    """The vectors are of the bank's model, which is the first that wrote any."""
+    """Check that the vectors are of the bank's model, which is the first that wrote any."""
     features = (*(new.features for new in changes.facts), *changes.features.values())
     vectors = [vector for each in features for vector in each.vectors.values()]
     if not vectors:
@@ -197,7 +197,7 @@ def _remove_entities(tx: Transaction, entity_ids: Sequence[str]) -> None:
 
 
 def _joined_entities(tx: Transaction, changes: FactChanges) -> list[KeyedEntity]:
-    """The entities as they will be stored, with what others stored of them since they were read."""
+    """Return the entities as they will be stored, with what others stored of them since they were read."""
     seen = [keyed.entity.id for keyed in changes.entities if keyed.entity.id in changes.added_mentions]
     stored = {keyed.entity.id: keyed for keyed in tx.entities(ids=seen)} if seen else {}
     return [
@@ -209,7 +209,7 @@ def _joined_entities(tx: Transaction, changes: FactChanges) -> list[KeyedEntity]
 
 
 def _joined(stored: KeyedEntity, seen: KeyedEntity, added: int) -> KeyedEntity:
-    """What is stored with `added` more mentions; when nobody stored it since it was read, that is `seen` itself."""
+    """Return what is stored with `added` more mentions; when nobody stored it since it was read, that is `seen` itself."""
     old, new = stored.entity, seen.entity
     if old.mentions + added == new.mentions:
         return seen
@@ -244,7 +244,7 @@ def _belief(fact: Fact) -> tuple[bool, bool, bool]:
 
 
 def _updated(stored: Fact, changed: Fact, *, reopens: bool) -> Fact:
-    """What is stored of a change; a fact that was closed since it was read stays closed unless it is opened again."""
+    """Return what is stored of a change; a fact that was closed since it was read stays closed unless it is opened again."""
     changed = replace(changed, proof_count=stored.proof_count)
     if reopens:
         ended = changed.end_recorded_at is not None
@@ -341,12 +341,12 @@ def _moment(changes: FactChanges) -> datetime:
 
 
 def _retired(fact: Fact, at: datetime) -> Fact:
-    """The fact disbelieved, never from before it was recorded on: clocks are set back."""
+    """Return the fact disbelieved, never from before it was recorded on: clocks are set back."""
     return replace(fact, retired_at=max(at, fact.recorded_at or at))
 
 
 def _repointed(links: Sequence[Link], merged: Mapping[str, str]) -> list[Link]:
-    """The links between facts as they are stored; those that now lead from a fact to itself go."""
+    """Return the links between facts as they are stored; those that now lead from a fact to itself go."""
     if not merged:
         return [link for link in links if link.source != link.target]
     ends = [(merged.get(link.source, link.source), merged.get(link.target, link.target)) for link in links]

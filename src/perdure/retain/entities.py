@@ -54,7 +54,7 @@ class Resolution:
     """Normal name as mentioned -> its entity."""
 
     def canonical(self, name: str) -> str:
-        """The entity's own name for a name as mentioned; the name itself when nothing is known of it."""
+        """Return the entity's own name for a name as mentioned; the name itself when nothing is known of it."""
         entity = self.by_name.get(normal_name(name))
         return entity.name if entity is not None else name
 
@@ -111,7 +111,7 @@ def _sightings(draft: Draft, now: datetime) -> list[Sighting]:
 
 
 def _stated_types(drafts: Sequence[Draft]) -> dict[str, str]:
-    """Normal name -> type, of the entities that the caller names with one type and no other."""
+    """Return normal name -> type, of the entities that the caller names with one type and no other."""
     stated: dict[str, set[str]] = {}
     for draft in drafts:
         for name, kind in draft.plan.items[draft.plan.turns[draft.extracted.turn].item].entities:
@@ -121,7 +121,7 @@ def _stated_types(drafts: Sequence[Draft]) -> dict[str, str]:
 
 
 def _typed_alike(sightings: Sequence[list[Sighting]], types: Mapping[str, str]) -> list[list[Sighting]]:
-    """The sightings, with the caller's type wherever the same name is seen in the batch."""
+    """Return the sightings, with the caller's type wherever the same name is seen in the batch."""
     if not types:
         return list(sightings)
     return [
@@ -145,12 +145,12 @@ def _assign(
 
 
 def lookup_keys(sightings: Iterable[Sighting]) -> tuple[str, ...]:
-    """The keys to ask the store for before `resolve`."""
+    """Return the keys to ask the store for before `resolve`."""
     return tuple(sorted({key for sighting in sightings for key in entity_keys(sighting.name)}))
 
 
 def keyed(entity: Entity) -> KeyedEntity:
-    """The entity with the keys of its name and aliases."""
+    """Return the entity with the keys of its name and aliases."""
     return KeyedEntity(entity, keys_of_names((entity.name, *entity.aliases)))
 
 
@@ -206,11 +206,11 @@ class _Registry:
             self._add(item.entity, item.keys)
 
     def touched(self) -> list[Entity]:
-        """The entities that were seen, in the order of their first sighting."""
+        """Return the entities that were seen, in the order of their first sighting."""
         return [self._entities[entity_id] for entity_id in self._touched]
 
     def added(self, entity: Entity) -> int:
-        """How often the entity was seen here."""
+        """Return how often the entity was seen here."""
         return entity.mentions - self._before.get(entity.id, 0)
 
     def decide(self, sighting: Sighting, as_seen: Sighting, new_id: Callable[[str, str], str]) -> Decision:
@@ -313,7 +313,7 @@ def _is_recent(entity: Entity, sighting: Sighting) -> bool:
 
 
 def _grow(entity: Entity, sighting: Sighting, as_seen: Sighting) -> Entity:
-    """The entity after one more sighting: a fuller name becomes its name, other wordings its aliases."""
+    """Return the entity after one more sighting: a fuller name becomes its name, other wordings its aliases."""
     name = entity.name
     if entity.type == "person" and len(name_tokens(sighting.name)) > len(name_tokens(name)):
         name = sighting.name

@@ -47,7 +47,7 @@ def weigh_terms(fact: Fact, text: IndexText) -> dict[str, float]:
 def make_features(
     drafts: Sequence[Draft], vectors: Matrix | None, earlier: Mapping[str, Features]
 ) -> tuple[list[Features], dict[str, Features]]:
-    """(the drafts' features, those of stored facts before them that change, by fact id).
+    """Return (the drafts' features, those of stored facts before them that change, by fact id).
 
     `earlier` are the stored features of the last facts of documents that are added to.
     """
@@ -103,13 +103,13 @@ def _context_vectors(
 
 
 def features_of_edited(fact: Fact, embedder: Embedder | None) -> Features:
-    """The features of a fact whose text a person changed; it stands without neighbours."""
+    """Return the features of a fact whose text a person changed; it stands without neighbours."""
     (features,) = _standing_alone([fact], [index_text(fact)], embedder)
     return replace(features, dedupe_key=dedupe_key(fact))
 
 
 def features_of_synthesised(facts: Sequence[Fact], embedder: Embedder | None) -> list[Features]:
-    """The features of facts that were made of others: their words as they stand, without neighbours, never merged.
+    """Return the features of facts that were made of others: their words as they stand, without neighbours, never merged.
 
     Dates in their words were said at different times, so that none can be resolved here.
     """

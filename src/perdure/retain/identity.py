@@ -19,7 +19,7 @@ _EVENT_TYPES = frozenset({FactType.EXPERIENCE})
 
 
 def digest(*parts: str) -> str:
-    """A stable 128-bit hash in the form of a UUID, the same wherever and whenever it is made."""
+    """Return a stable 128-bit hash in the form of a UUID, the same wherever and whenever it is made."""
     return str(UUID(bytes=blake2b("\x1f".join(parts).encode("utf-8"), digest_size=16).digest()))
 
 
@@ -29,7 +29,7 @@ def new_hash_key() -> str:
 
 
 def new_fact_id(now: datetime, position: int, *content: str) -> str:
-    """A UUIDv7 (RFC 9562): sorts by the millisecond, then by the position within the call; the rest tells facts apart.
+    """Return a UUIDv7 (RFC 9562): sorts by the millisecond, then by the position within the call; the rest tells facts apart.
 
     The rest is a digest of the content under a key that only this process has, so that an id says nothing of its fact.
     48 bits of time, 4 of version, 12 of position, 2 of variant, 12 of position, 50 of digest.

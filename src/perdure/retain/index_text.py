@@ -33,7 +33,7 @@ class IndexText:
 def index_text(
     fact: Fact, *, title: str = "", rest: str = "", context: str = "", turn: str = ""
 ) -> IndexText:
-    """What to index of a fact that stands in this context."""
+    """Return what to index of a fact that stands in this context."""
     return IndexText(
         own=_headed(_dated(_told(fact), fact), title),
         title=title,
@@ -46,7 +46,7 @@ def index_text(
 def index_text_in_turns(
     fact: Fact, turns: Sequence[Turn], index: int, source: tuple[int, int], title: str
 ) -> IndexText:
-    """What to index of a fact that was drawn from the characters `source` of turn `index`."""
+    """Return what to index of a fact that was drawn from the characters `source` of turn `index`."""
     return index_text(
         fact,
         title=title,
@@ -75,13 +75,13 @@ def _dated(text: str, fact: Fact) -> str:
 
 
 def rest_of_turn(turn: Turn, own: str) -> str:
-    """What a turn says beside a fact's own words, cut to a bearable length; "" when there is nothing else."""
+    """Return what a turn says beside a fact's own words, cut to a bearable length; "" when there is nothing else."""
     rest = turn.text.replace(own, " ", 1).strip() if own else ""
     return "" if rest == turn.text else rest[:NEIGHBOUR_CHARACTERS]
 
 
 def neighbouring_text(turns: Sequence[Turn], index: int) -> str:
-    """The two turns on either side of a fact's, each cut to a bearable length."""
+    """Return the two turns on either side of a fact's, each cut to a bearable length."""
     low, high = max(index - NEIGHBOURS, 0), min(index + NEIGHBOURS + 1, len(turns))
     return "\n".join(
         _line(turns[i], turns[i].text[:NEIGHBOUR_CHARACTERS]) for i in range(low, high) if i != index
@@ -89,7 +89,7 @@ def neighbouring_text(turns: Sequence[Turn], index: int) -> str:
 
 
 def turn_in_place(turns: Sequence[Turn], index: int, start: int, end: int) -> str:
-    """The fact's turn, verbatim, after the turn before it; of a long turn the part around the fact."""
+    """Return the fact's turn, verbatim, after the turn before it; of a long turn the part around the fact."""
     turn = turns[index]
     spare = max(TURN_CHARACTERS - (end - start), 0) // 2
     low, high = max(start - spare, 0), min(max(end + spare, start + 1), len(turn.text))

@@ -31,14 +31,14 @@ NONE = Likeness(0.0, "nothing in common")
 
 
 def types_conflict(first: str, second: str) -> bool:
-    """Whether a thing of one type can never be of the other."""
+    """Return whether a thing of one type can never be of the other."""
     if first == second:
         return False
     return (first in _APART and second in _APART) or first in _EXACT or second in _EXACT
 
 
 def numbers_conflict(first: str, second: str) -> bool:
-    """Whether the names carry different numbers (GPT-3 and GPT-4, Rocky II and Rocky III)."""
+    """Return whether the names carry different numbers (GPT-3 and GPT-4, Rocky II and Rocky III)."""
     return _numbers(first) != _numbers(second)
 
 
@@ -48,7 +48,7 @@ def _numbers(name: str) -> tuple[str, ...]:
 
 
 def full_names_conflict(first: str, second: str) -> bool:
-    """Whether two names of two words or more belong to different persons."""
+    """Return whether two names of two words or more belong to different persons."""
     left, right = name_tokens(first), name_tokens(second)
     if len(left) < 2 or len(right) < 2:
         return False
@@ -56,7 +56,7 @@ def full_names_conflict(first: str, second: str) -> bool:
 
 
 def compare(name: str, known: str, kind: str, known_kind: str) -> Likeness:
-    """How likely two names mean the same thing; zero when something keeps them apart."""
+    """Return how likely two names mean the same thing; zero when something keeps them apart."""
     left, right = normal_name(name), normal_name(known)
     if not left or not right:
         return NONE
@@ -100,7 +100,7 @@ def _compare_persons(
 
 
 def _is_full_name(name: str) -> bool:
-    """Whether a longer name can be a person's own: "Nora Quist", but not "Nora's manager"."""
+    """Return whether a longer name can be a person's own: "Nora Quist", but not "Nora's manager"."""
     return not _POSSESSIVE.search(name) and all(word[0].isupper() for word in name.split())
 
 

@@ -80,7 +80,7 @@ class MessageReading:
 
 
 def as_message(part: object) -> Mapping[str, Any] | None:
-    """The message as a mapping, or None for what is none: it has a role or a type, or is a pair of a role and a text."""
+    """Return the message as a mapping, or None for what is none: it has a role or a type, or is a pair of a role and a text."""
     if isinstance(part, tuple | list):
         pair = len(part) == 2 and all(isinstance(one, str) for one in part) and part[0].lower() in _SAME_ROLE
         return {"role": part[0], "content": part[1]} if pair else None
@@ -94,7 +94,7 @@ def as_message(part: object) -> Mapping[str, Any] | None:
 
 
 def messages_inside(answer: object) -> tuple[str, Sequence[Any]] | None:
-    """Where an SDK's answer holds its messages, and these: OpenAI's choices and output, Gemini's candidates."""
+    """Return where an SDK's answer holds its messages, and these: OpenAI's choices and output, Gemini's candidates."""
     body = None if isinstance(answer, str | Sequence) else as_mapping(answer)
     if body is None or any(key in body for key in ("role", "content", "parts")):
         return None
@@ -110,7 +110,7 @@ def _list(value: object) -> Sequence[Any]:
 
 
 def as_mapping(value: object) -> Mapping[str, Any] | None:
-    """A mapping, or the fields of an SDK's object: what `model_dump` gives, else the usual attributes."""
+    """Return a mapping, or the fields of an SDK's object: what `model_dump` gives, else the usual attributes."""
     if isinstance(value, Mapping):
         return value
     if value is None or isinstance(value, str | bytes | int | float | Sequence):
@@ -138,7 +138,7 @@ def _unwrap(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def role_of(message: Mapping[str, Any]) -> str:
-    """The message's role under its usual name (`human` is user, `model` is assistant), or "" if it has none."""
+    """Return the message's role under its usual name (`human` is user, `model` is assistant), or "" if it has none."""
     role = message.get("role")
     if _is_text(role):
         return _SAME_ROLE.get(str(role).lower(), str(role))
@@ -150,7 +150,7 @@ def role_of(message: Mapping[str, Any]) -> str:
 
 
 def speaker_of(message: Mapping[str, Any], role: str) -> str:
-    """Who says it: a name where a person, an agent or a tool has one, else the role."""
+    """Return who says it: a name where a person, an agent or a tool has one, else the role."""
     if role in INSTRUCTION_ROLES:
         return role
     names = (message.get(key) for key in ("speaker", "name", "source"))
@@ -158,7 +158,7 @@ def speaker_of(message: Mapping[str, Any], role: str) -> str:
 
 
 def read_message(message: Mapping[str, Any], path: str) -> MessageReading:
-    """What a message says, part by part."""
+    """Return what a message says, part by part."""
     role = role_of(message)
     passed_over: list[PassedOver] = []
     texts: list[MessageText] = []
@@ -189,7 +189,7 @@ def _emptiness(message: Mapping[str, Any]) -> str:
 def _unfenced(
     texts: Sequence[MessageText], path: str, passed_over: list[PassedOver]
 ) -> tuple[MessageText, ...]:
-    """The texts without memory that was put into them, so that it is not remembered twice."""
+    """Return the texts without memory that was put into them, so that it is not remembered twice."""
     own = []
     for said in texts:
         text = strip_fenced(said.text)
@@ -201,7 +201,7 @@ def _unfenced(
 
 
 def _parts(message: Mapping[str, Any], path: str) -> Iterator[tuple[str, object]]:
-    """The parts of a message with their paths; an item that has no content is a part itself."""
+    """Yield the parts of a message with their paths; an item that has no content is a part itself."""
     for key in _CONTENT:
         content = message.get(key)
         if content is None or (isinstance(content, Sequence) and not content):
@@ -228,7 +228,7 @@ def _called(message: Mapping[str, Any]) -> list[str]:
 
 
 def _name(call: Mapping[str, Any]) -> str:
-    """The name of the tool that a call or a result belongs to."""
+    """Return the name of the tool that a call or a result belongs to."""
     inner = (call, *(as_mapping(call.get(key)) or {} for key in _CALL_BODIES))
     names = (one.get(key) for one in inner for key in ("name", "toolName", "tool_name"))
     return next((str(name) for name in names if _is_text(name)), "")
@@ -241,7 +241,7 @@ _CALL_BODIES = (
 
 
 def _read_part(part: object, role: str) -> MessageText | str:
-    """A part's text in its role, or the reason for which it is passed over; "" for marks, which hold nothing."""
+    """Return a part's text in its role, or the reason for which it is passed over; "" for marks, which hold nothing."""
     if isinstance(part, str):
         return MessageText(text=part, role=role) if part.strip() else "empty text"
     fields_of_part = as_mapping(part)
@@ -271,7 +271,7 @@ def _read_part(part: object, role: str) -> MessageText | str:
 
 
 def _kind(body: Mapping[str, Any]) -> str:
-    """A part's type in snake case; of one without a type, the key that holds it."""
+    """Return a part's type in snake case; of one without a type, the key that holds it."""
     stated = body.get("type")
     if _is_text(stated):
         name = str(stated)
@@ -287,7 +287,7 @@ def _kind(body: Mapping[str, Any]) -> str:
 
 
 def _attached(body: Mapping[str, Any], kind: str) -> MessageText | str:
-    """The text of a resource (MCP) or a document (Anthropic); it is nobody's speech."""
+    """Return the text of a resource (MCP) or a document (Anthropic); it is nobody's speech."""
     inner = as_mapping(body.get("resource")) or as_mapping(body.get("source")) or {}
     where = next((str(one) for one in (body.get("title"), inner.get("uri")) if one), "")
     text = inner.get("text") or (inner.get("data") if inner.get("type") == "text" else None)
@@ -314,14 +314,14 @@ def _other(body: Mapping[str, Any], kind: str, role: str) -> MessageText | str:
 
 
 def _media_type(body: Mapping[str, Any]) -> str:
-    """The MIME type that a part states, itself or in what it holds."""
+    """Return the MIME type that a part states, itself or in what it holds."""
     inner = (body, *(as_mapping(value) or {} for value in body.values()))
     keys = ("mediaType", "mimeType", "mime_type", "media_type")
     return next((str(one[key]) for one in inner for key in keys if _is_text(one.get(key))), "")
 
 
 def _outcome(body: Mapping[str, Any]) -> str:
-    """The text of a tool's result, wherever its shape has it; what is no text as JSON."""
+    """Return the text of a tool's result, wherever its shape has it; what is no text as JSON."""
     for key in (
         *_RESULT_TEXT,
         "toolResult",
@@ -374,7 +374,7 @@ def _unstorable(text: str) -> str:
 
 
 def moment_of(message: Mapping[str, Any], path: str) -> tuple[datetime | None, tuple[PassedOver, ...]]:
-    """When the message was sent, from the keys that programs use, and a date among them that cannot be read."""
+    """Return when the message was sent, from the keys that programs use, and a date among them that cannot be read."""
     inside = [as_mapping(message.get(key)) or {} for key in _WHEN_INSIDE]
     for fields_with_dates in (message, *inside):
         for key in _WHEN:

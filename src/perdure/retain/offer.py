@@ -33,7 +33,7 @@ def bank_context(
     *,
     without: Collection[str] = (),
 ) -> BankContext:
-    """The context of a retain; facts are searched when an extractor asks for them, none of `without`."""
+    """Return the context of a retain; facts are searched when an extractor asks for them, none of `without`."""
     stored = reading.bank()
     settings: Mapping[str, object] = stored.settings if stored is not None else {}
     return BankContext(
@@ -52,7 +52,7 @@ def offered_facts(
     embedder: Embedder | None,
     without: Collection[str] = (),
 ) -> list[OfferedFact]:
-    """Current facts nearest to what the turns say, in meaning and in words, the best of each turn first."""
+    """Return current facts nearest to what the turns say, in meaning and in words, the best of each turn first."""
     where = Filter(types=STATED).at(now)
     texts = [turn.text for turn in turns]
     probes: list[Probe] = [KeywordProbe(dict.fromkeys(index_terms(text), 1.0)) for text in texts]

@@ -58,7 +58,7 @@ def retain(
 def retain_items(
     components: RetainComponents, request: RetainRequest, within: Within | None, announce: Within | None
 ) -> RetainResult:
-    """The stages, one after another."""
+    """Return the stages, one after another."""
     trace = Trace()
     now = components.clock()
     store, bank = components.store, request.bank
@@ -88,7 +88,7 @@ def _call_all(hooks: Sequence[Within], tx: Transaction, receipt: CommitReceipt) 
 
 @contextmanager
 def _keeping_text(store: Store, bank: str, plans: Sequence[Plan]) -> Iterator[None]:
-    """A model that fails in the block costs the facts, never the text; the error goes on to the caller."""
+    """Yield a model that fails in the block costs the facts, never the text; the error goes on to the caller."""
     try:
         yield
     except ModelError as error:
@@ -139,7 +139,7 @@ class PreparedChanges:
 def prepare_changes(
     components: RetainComponents, bank: str, plans: Sequence[Plan], now: datetime, trace: Trace
 ) -> PreparedChanges:
-    """What the items change in the bank."""
+    """Return what the items change in the bank."""
     with (
         components.store.reading(bank) as reading,
         BackgroundEmbedder(components.embedder) as embedder,
@@ -203,13 +203,13 @@ def _named(plans: Sequence[Plan], fallback: LocalFallback) -> FellBack:
 
 
 def _new_hash_key(bank: str, plans: Sequence[Plan]) -> list[Record]:
-    """The key of the ids that are made from content, where the bank had none."""
+    """Return the key of the ids that are made from content, where the bank had none."""
     keys = {plan.new_hash_key for plan in plans if plan.new_hash_key is not None}
     return [Record(kind=HASH_KEY, id=HASH_KEY, bank=bank, body={"key": key}) for key in keys]
 
 
 def _scope_records(bank: str, plans: Sequence[Plan]) -> list[Record]:
-    """How the documents' facts are scoped, where the items say so; the last one that does counts."""
+    """Return how the documents' facts are scoped, where the items say so; the last one that does counts."""
     rules = {
         plan.document.id: item.observation_scopes
         for plan in plans
@@ -275,7 +275,7 @@ def _stated_again(
 
 
 def _unproven(reading: Reading, plans: Sequence[Plan], facts: Sequence[Fact]) -> list[Fact]:
-    """The facts that nothing proves once the plans' chunks are removed; the others move to another source."""
+    """Return the facts that nothing proves once the plans' chunks are removed; the others move to another source."""
     removed = {chunk_id for plan in plans for chunk_id in plan.removed_chunks}
     proofs = reading.proofs([fact.id for fact in facts if fact.proof_count > 1])
     return [fact for fact in facts if all(proof.chunk_id in removed for proof in proofs.get(fact.id, ()))]
@@ -308,7 +308,7 @@ def _result(
 
 
 def _as_stored(closure: Closure, merged: Mapping[str, str]) -> Closure:
-    """The closure with the facts that absorbed those that it names."""
+    """Return the closure with the facts that absorbed those that it names."""
     by = closure.superseded_by
     return replace(
         closure,

@@ -53,7 +53,7 @@ class Plan:
 
 
 def plan_documents(reading: Reading, request: RetainRequest, now: datetime) -> list[Plan]:
-    """A plan for each document of the request."""
+    """Return a plan for each document of the request."""
     key = hash_key(reading)
     groups = group_items(key.value, stamp_items(request.items, now), now)
     documents = {document.id: document for document in reading.documents(list(groups))}
@@ -143,7 +143,7 @@ def _plan_document(
 
 
 def _turns(items: Sequence[Item]) -> tuple[list[Turn], list[int]]:
-    """The turns of stamped items, and the item of each."""
+    """Return the turns of stamped items, and the item of each."""
     turns: list[Turn] = []
     owners: list[int] = []
     for index, item in enumerate(items):
@@ -167,7 +167,7 @@ def _turns(items: Sequence[Item]) -> tuple[list[Turn], list[int]]:
 def _chunks(
     document: Document, turns: Sequence[Turn], key: str, stored: Sequence[Chunk], offset: int
 ) -> tuple[list[Chunk], list[str]]:
-    """Turns grouped into chunks from ordinal `offset` on, and the chunk of each turn; what is stored already keeps its id."""
+    """Return turns grouped into chunks from ordinal `offset` on, and the chunk of each turn; what is stored already keeps its id."""
     lines = [f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text for turn in turns]
     chunks: list[Chunk] = []
     chunk_of_turn: list[str] = []
@@ -199,7 +199,7 @@ def _chunks(
 
 
 def _is_same(stored: Chunk, chunk: Chunk) -> bool:
-    """Whether a stored chunk has this text, as far as it was not erased."""
+    """Return whether a stored chunk has this text, as far as it was not erased."""
     if FORGOTTEN not in stored.text and REMOVED not in stored.text:
         return stored.text == chunk.text and _turn_marks(stored) == _turn_marks(chunk)
     pattern = ".+".join(re.escape(part) for part in _ERASED.split(stored.text))
@@ -231,7 +231,7 @@ def _spans(turns: Sequence[Turn], lines: Sequence[str], group: Sequence[int]) ->
 
 
 def _context_turns(stored: Sequence[Chunk]) -> list[PlannedTurn]:
-    """The last turns before the appended ones, read but not drawn from."""
+    """Return the last turns before the appended ones, read but not drawn from."""
     turns = [
         PlannedTurn(
             turn=Turn(
@@ -266,7 +266,7 @@ def _open_facts(reading: Reading, document_id: str) -> list[Fact]:
 def _document(
     before: Document, items: Sequence[Item], chunks: Sequence[Chunk], updated_at: datetime | None
 ) -> Document:
-    """The document after this retain; a title or context that no item gives stays."""
+    """Return the document after this retain; a title or context that no item gives stays."""
     metadata: dict[str, str] = {}
     for item in items:
         metadata.update(item.metadata)

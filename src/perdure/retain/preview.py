@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def preview_facts(components: RetainComponents, request: RetainRequest) -> list[Fact]:
-    """The facts that the extractor finds, as if none of the text were stored; names are as they stand, not resolved."""
+    """Return the facts that the extractor finds, as if none of the text were stored; names are as they stand, not resolved."""
     request = mask_request(components.store, request)
     now = components.clock()
     with components.store.reading(request.bank) as reading:
@@ -35,7 +35,7 @@ def preview_facts(components: RetainComponents, request: RetainRequest) -> list[
 
 
 def _tell(fallback: LocalFallback) -> None:
-    """The facts that the local extractor draws instead have no `made_by`."""
+    """Log that a model failed; the facts of the local extractor have no `made_by`."""
     log.warning("a preview was made without the language model: %s", fallback.reason)
 
 

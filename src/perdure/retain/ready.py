@@ -45,7 +45,7 @@ class ReadyExtractor:
         return [[] for _ in documents]
 
     def read(self, plans: Sequence[Plan]) -> Iterator[list[tuple[int, ExtractedFact]]]:
-        """The facts of each plan's document whose text is to be read, with the document's number."""
+        """Yield the facts of each plan's document whose text is to be read, with the document's number."""
         turns = [[_turn_of(plan, fact) for fact in self._facts[plan.document.id]] for plan in plans]
         fresh = [
             [place for place, turn in enumerate(own) if turn is not None and plan.turns[turn].turn.fresh]
@@ -71,7 +71,7 @@ class ReadyExtractor:
 
 
 def _turn_of(plan: Plan, fact: ImportedFact) -> int | None:
-    """The turn of the fact's item that holds its words, else the first one."""
+    """Return the turn of the fact's item that holds its words, else the first one."""
     own = [index for index, planned in enumerate(plan.turns) if planned.item == fact.item]
     holding = (index for index in own if fact.text in plan.turns[index].turn.text)
     return next(holding, own[0] if own else None)
@@ -84,7 +84,7 @@ def _as_turn(fact: ImportedFact) -> Turn:
 def _ready(
     fact: ImportedFact, turn: int, turn_text: str, reading: Sequence[ExtractedFact], causes: Sequence[int]
 ) -> ReadyFact:
-    """The fact as stated; of one whose words are read as one statement, times and relation are read too."""
+    """Return the fact as stated; of one whose words are read as one statement, times and relation are read too."""
     only = reading[0] if len(reading) == 1 else None
     start = turn_text.find(fact.text)
     flags = {flag for read in reading for flag in read.flags if flag != INSTRUCTION}
@@ -118,7 +118,7 @@ def _triple(fact: ImportedFact, read: ExtractedFact | None) -> Triple | None:
 
 
 def _mentions(fact: ImportedFact, reading: Sequence[ExtractedFact]) -> tuple[Mention, ...]:
-    """The entities that the source names, and those read in the words; a name outside the words stands at their beginning."""
+    """Return the entities that the source names, and those read in the words; a name outside the words stands at their beginning."""
     related = [(part, "concept") for part in (fact.subject, fact.object) if fact.relation and part]
     named = list(fact.entities) or related
     stated = {name.casefold() for name, _ in named}
@@ -132,7 +132,7 @@ def _mentions(fact: ImportedFact, reading: Sequence[ExtractedFact]) -> tuple[Men
 
 
 def as_stated(fact: Fact, ready: ReadyFact, now: datetime) -> Fact:
-    """The fact with what its source states of it alone, rather than of the text it stands in."""
+    """Return the fact with what its source states of it alone, rather than of the text it stands in."""
     stated = ready.stated
     said_at = stated.said_at
     start = ready.valid.start if ready.valid else None
@@ -153,7 +153,7 @@ def as_stated(fact: Fact, ready: ReadyFact, now: datetime) -> Fact:
 
 
 def restated(stored: Fact, again: Fact) -> Fact:
-    """A stored fact with what its source now states of it; an end that another fact put to it stays."""
+    """Return a stored fact with what its source now states of it; an end that another fact put to it stays."""
     if stored.end_recorded_at is not None:
         again = replace(again, valid_from=stored.valid_from, valid_to=stored.valid_to)
     return replace(

@@ -68,7 +68,7 @@ class ContentReading:
 
 
 def read_items(content: Content, defaults: Mapping[str, Any]) -> tuple[Item, ...]:
-    """The items of `read_content`."""
+    """Return the items of `read_content`."""
     return read_content(content, defaults).items
 
 
@@ -103,7 +103,7 @@ def read_content(content: Content, defaults: Mapping[str, Any]) -> ContentReadin
 
 
 def _listed_parts(content: Content) -> tuple[str, Sequence[Any] | None]:
-    """Where the parts of a content stand and what they are; None for a content that is one part."""
+    """Return where the parts of a content stand and what they are; None for a content that is one part."""
     if isinstance(content, str | bytes | Item):
         return "content", None
     if isinstance(content, Sequence) and as_message(content) is None:
@@ -117,7 +117,7 @@ def _listed_parts(content: Content) -> tuple[str, Sequence[Any] | None]:
 
 
 def _is_empty(part: object) -> bool:
-    """Whether a part of a list says nothing at all: None, no text, or an item without content."""
+    """Return whether a part of a list says nothing at all: None, no text, or an item without content."""
     if isinstance(part, Mapping) and as_message(part) is None:
         part = part.get("content") if set(part) <= _ITEM_FIELDS | {"name"} else part
     return part is None or (isinstance(part, str) and not part.strip())
@@ -163,7 +163,7 @@ def _read_part(part: object, shared: Mapping[str, Any], path: str) -> _PartReadi
 
 
 def _read_message(message: Mapping[str, Any], shared: Mapping[str, Any], path: str) -> _PartReading:
-    """A message's texts as items; keys that no item has are the SDK's own, and ignored."""
+    """Return a message's texts as items; keys that no item has are the SDK's own, and ignored."""
     reading = read_message(message, path)
     own = {
         key: value for key, value in message.items() if key in _ITEM_FIELDS - _OWN_WAY and value is not None
@@ -188,7 +188,7 @@ def _read_message(message: Mapping[str, Any], shared: Mapping[str, Any], path: s
 
 
 def _speaker(message: Mapping[str, Any], role: str, shared: Mapping[str, Any]) -> str:
-    """Who says a text of the message; a speaker given for all messages is the name of the user."""
+    """Return who says a text of the message; a speaker given for all messages is the name of the user."""
     if role != role_of(message):
         return role
     named = speaker_of(message, role)
@@ -196,7 +196,7 @@ def _speaker(message: Mapping[str, Any], role: str, shared: Mapping[str, Any]) -
 
 
 def _time_of(message: Mapping[str, Any], path: str) -> tuple[dict[str, Any], tuple[PassedOver, ...]]:
-    """The message's time as a field of an item, and a date that could not be read."""
+    """Return the message's time as a field of an item, and a date that could not be read."""
     given = message.get("timestamp")
     if given == TIMELESS:
         return {"timestamp": TIMELESS}, ()
@@ -215,7 +215,7 @@ def _misspelt(message: Mapping[str, Any], path: str) -> Iterator[PassedOver]:
 
 
 def _read_transcripts(readings: Sequence[_PartReading], shared: Mapping[str, Any]) -> list[_PartReading]:
-    """The texts that carry their speakers as turns, the others as they are."""
+    """Return the texts that carry their speakers as turns, the others as they are."""
     from perdure.text.mail import read_mail  # loaded with the first text; a recall needs neither
     from perdure.text.transcript import read_transcripts
 
@@ -264,7 +264,7 @@ def _as_turns(reading: _PartReading, transcript: Transcript) -> _PartReading:
 
 
 def _as_mail(reading: _PartReading, mail: Mail) -> _PartReading:
-    """The mail's body, said by its sender; what was given with it goes before its headers."""
+    """Return the mail's body, said by its sender; what was given with it goes before its headers."""
     whole = reading.items[0]
     item = replace(
         whole,
@@ -283,7 +283,7 @@ def _one_document(items: tuple[Item, ...], name: str) -> tuple[Item, ...]:
 
 
 def _conversation_name(turns: Sequence[Item]) -> str:
-    """A document's name from its turns; a list of messages is named by its first, so that it may grow."""
+    """Return a document's name from its turns; a list of messages is named by its first, so that it may grow."""
     parts = [
         part
         for item in turns
@@ -298,14 +298,14 @@ def read_item(part: str | Item | Mapping[str, Any], shared: Mapping[str, Any], p
 
 
 def _spoken(item: Item) -> Item:
-    """The item with its role as the speaker where it names none."""
+    """Return the item with its role as the speaker where it names none."""
     return item if item.speaker or not item.role else replace(item, speaker=item.role)
 
 
 def _read_item(
     part: str | Mapping[str, Any], shared: Mapping[str, Any], path: str
 ) -> tuple[Item, tuple[PassedOver, ...]]:
-    """An item, and parts of its content that are no text."""
+    """Return an item, and parts of its content that are no text."""
     if not isinstance(part, str | Mapping):
         raise InvalidInput(path, "text, an item or an object with content", part)
     own: dict[str, Any] = {"content": part} if isinstance(part, str) else dict(part)

@@ -55,7 +55,7 @@ class StoredTurn:
 
     @property
     def is_rewritable(self) -> bool:
-        """Whether facts were drawn from it, and all of them as rules drew them; what tools return stays as it is."""
+        """Return whether facts were drawn from it, and all of them as rules drew them; what tools return stays as it is."""
         first = self.facts[0] if self.facts else None
         if first is None or (first.type is FactType.EXPERIENCE and not self.turn.is_agent):
             return False
@@ -89,11 +89,11 @@ class StoredDocument:
     chunk_ids: frozenset[str]
 
     def to_rewrite(self) -> list[Turn]:
-        """The turns, fresh where they may be rewritten."""
+        """Return the turns, fresh where they may be rewritten."""
         return [replace(one.turn, fresh=self.is_chosen(one)) for one in self.turns]
 
     def is_chosen(self, one: StoredTurn) -> bool:
-        """Whether a turn is to be rewritten."""
+        """Return whether a turn is to be rewritten."""
         return one.chunk_id in self.chunk_ids and one.is_rewritable
 
 
@@ -135,7 +135,7 @@ def _chunk_ids(record: Record) -> frozenset[str]:
 
 
 def read_stored(rows: Rows, chunk_ids: Sequence[str]) -> list[StoredDocument]:
-    """The documents of some chunks, each with the chunk before them as context; chunks that went are left out."""
+    """Return the documents of some chunks, each with the chunk before them as context; chunks that went are left out."""
     chunks = rows.chunks(ids=chunk_ids)
     stored: list[StoredDocument] = []
     for document in rows.documents(list(dict.fromkeys(chunk.document_id for chunk in chunks))):
@@ -151,7 +151,7 @@ def read_stored(rows: Rows, chunk_ids: Sequence[str]) -> list[StoredDocument]:
 
 
 def _stored_turns(document: Document, chunk: Chunk, facts: Sequence[Fact]) -> list[StoredTurn]:
-    """The turns of a chunk; a fact belongs to the first one that holds its source, or to all where none does."""
+    """Return the turns of a chunk; a fact belongs to the first one that holds its source, or to all where none does."""
     turns = [
         Turn(
             text=chunk.text[span.start : span.end],
@@ -276,7 +276,7 @@ def plan_rewriting(
 def _worded(
     extractor: BankExtractor, documents: Sequence[StoredDocument], context: BankContext
 ) -> list[list[ExtractedFact]]:
-    """What the model worded in new words, by document; what the extractor fell back to is stored already."""
+    """Return what the model worded in new words, by document; what the extractor fell back to is stored already."""
     drawn: list[list[ExtractedFact]] = [[] for _ in documents]
     for step in extractor.extract_in_bank([stored.to_rewrite() for stored in documents], context):
         for number, fact in step:
@@ -285,7 +285,7 @@ def _worded(
 
 
 def _in_new_words(facts: Sequence[ExtractedFact], stored: StoredDocument) -> list[ExtractedFact]:
-    """The facts that a model made and that say something in other words; causes by their places among these."""
+    """Return the facts that a model made and that say something in other words; causes by their places among these."""
     kept = [
         place
         for place, fact in enumerate(facts)
@@ -306,7 +306,7 @@ def _in_new_words(facts: Sequence[ExtractedFact], stored: StoredDocument) -> lis
 
 
 def _is_repeated(fact: ExtractedFact, stored: StoredDocument) -> bool:
-    """Whether a fact says in the same words what its turn gave before."""
+    """Return whether a fact says in the same words what its turn gave before."""
     words = normal_words(fact.text)
     return any(words == normal_words(old.text) for old in stored.turns[fact.turn].facts)
 
@@ -329,7 +329,7 @@ class _Given:
 
 
 def _plan(stored: StoredDocument, entities: Mapping[str, str]) -> Plan:
-    """The document as retain would plan it; each turn's item has what its facts got from theirs."""
+    """Return the document as retain would plan it; each turn's item has what its facts got from theirs."""
     return Plan(
         document=stored.document,
         items=[_item(one, entities) for one in stored.turns],
@@ -394,7 +394,7 @@ def _replaced(documents: Sequence[StoredDocument], prepared: PreparedChanges) ->
 
 
 def _rests_on(new: Fact, old: Fact, turn: Turn) -> bool:
-    """Whether both quote mostly the same words of a turn."""
+    """Return whether both quote mostly the same words of a turn."""
     start, other = turn.text.find(new.source_text), turn.text.find(old.source_text)
     end, other_end = start + len(new.source_text), other + len(old.source_text)
     return min(overlap(start, end, other, other_end), overlap(other, other_end, start, end)) >= QUOTED_AT
@@ -405,7 +405,7 @@ def _shared_words(new: Fact, old: Fact) -> int:
 
 
 def _moved_links(rows: Rows, replaced: dict[str, str]) -> list[Link]:
-    """The causal links of retired facts, between what took their places."""
+    """Return the causal links of retired facts, between what took their places."""
     links = rows.links(list(replaced), LinkKind.CAUSAL) if replaced else []
     moved = [
         replace(

@@ -12,7 +12,7 @@ from perdure.retain.plan import Plan
 
 
 def new_speakers(rows: Rows, bank: str, plans: Sequence[Plan]) -> list[Record]:
-    """Records of the plans' human speakers that the bank does not have yet, or not as the user."""
+    """Return records of the plans' human speakers that the bank does not have yet, or not as the user."""
     roles: dict[str, str] = {}
     for item in (item for plan in plans for item in plan.items if _is_human(item)):
         roles[item.speaker] = role_of(item) or roles.get(item.speaker, "")

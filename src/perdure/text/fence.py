@@ -6,7 +6,7 @@ from perdure.domain.rendering import CLOSING, OPENING
 
 
 def strip_fenced(text: str) -> str:
-    """The text without fenced recalled memory, so that what was recalled is not retained again.
+    """Return the text without fenced recalled memory, so that what was recalled is not retained again.
 
     An opening without a closing is the user's own text and stays.
     """

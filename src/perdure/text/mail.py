@@ -58,7 +58,7 @@ class Mail:
 
 
 def read_mail(text: str) -> Mail | None:
-    """The text as a mail: it begins with headers that name a sender's address, or a sender and a subject; else None."""
+    """Return the text as a mail: it begins with headers that name a sender's address, or a sender and a subject; else None."""
     head, body = _split(text)
     fields: dict[str, str] = {}
     for name, value in head:
@@ -80,7 +80,7 @@ def read_mail(text: str) -> Mail | None:
 
 
 def _split(text: str) -> tuple[list[tuple[str, str]], str]:
-    """The headers at the top, folded lines joined, and what follows them."""
+    """Return the headers at the top, folded lines joined, and what follows them."""
     lines = text.lstrip("\ufeff\n\r ").splitlines()
     head: list[tuple[str, str]] = []
     for number, line in enumerate(lines):
@@ -95,7 +95,7 @@ def _split(text: str) -> tuple[list[tuple[str, str]], str]:
 
 
 def own_words(body: str) -> str:
-    """The body without what the sender did not say in it: quoted mails, the lines that announce them, the signature.
+    """Return the body without what the sender did not say in it: quoted mails, the lines that announce them, the signature.
 
     A body that is nothing else stays as it is.
     """
@@ -114,7 +114,7 @@ def _by_device(line: str) -> bool:
 
 
 def _announces(lines: list[str], number: int) -> bool:
-    """Whether the line, perhaps with one beside it, announces a quotation: "On 4 March Ann wrote:"."""
+    """Return whether the line, perhaps with one beside it, announces a quotation: "On 4 March Ann wrote:"."""
     around = (
         lines[number],
         " ".join(lines[number : number + 2]),
@@ -128,7 +128,7 @@ def _announces(lines: list[str], number: int) -> bool:
 
 
 def person(address: str) -> str:
-    """The name in an address (`Ann Smith <ann@x.org>`), or the address where there is none."""
+    """Return the name in an address (`Ann Smith <ann@x.org>`), or the address where there is none."""
     plain = decoded(address)
     if "@" not in plain:
         return plain.strip(" '\"<>")
@@ -137,7 +137,7 @@ def person(address: str) -> str:
 
 
 def decoded(value: str) -> str:
-    """A header's text, also of one in encoded words (`=?utf-8?q?...?=`)."""
+    """Return a header's text, also of one in encoded words (`=?utf-8?q?...?=`)."""
     try:
         return str(make_header(decode_header(value))).strip()
     except (HeaderParseError, LookupError, ValueError):
@@ -145,7 +145,7 @@ def decoded(value: str) -> str:
 
 
 def read_mail_date(value: str) -> datetime | None:
-    """A date as mail programs write it: RFC 5322, or as Outlook shows it; None if it cannot be read, or in two ways."""
+    """Return a date as mail programs write it: RFC 5322, or as Outlook shows it; None if it cannot be read, or in two ways."""
     try:
         return aware(parsedate_to_datetime(value))
     except (ValueError, TypeError, IndexError):

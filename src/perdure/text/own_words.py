@@ -11,7 +11,7 @@ from perdure.text.terms import fold
 
 
 def own_terms(fact: Fact, terms: Mapping[str, float], *around: str) -> dict[str, float]:
-    """The index terms that the fact's own words hold, or a text around it that stays.
+    """Return the index terms that the fact's own words hold, or a text around it that stays.
 
     Terms are stems: one is held when a word begins like it, but for its last letter.
     """
@@ -31,7 +31,7 @@ def own_terms(fact: Fact, terms: Mapping[str, float], *around: str) -> dict[str,
 
 
 def features_alone(fact: Fact, features: Features) -> Features:
-    """The features of a fact that moved away from the text around it."""
+    """Return the features of a fact that moved away from the text around it."""
     vectors = dict(features.vectors)
     if "fact" in vectors and "context" in vectors:
         vectors["context"] = vectors["fact"]

@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def is_retold(said: str, told: Iterable[str], at: float = RETOLD_AT) -> bool:
-    """Whether the texts have all numbers of what was said, and enough of its other words, whatever their endings."""
+    """Return whether the texts have all numbers of what was said, and enough of its other words, whatever their endings."""
     joined = " ".join(told)
     if not set(_NUMBER.findall(said)) <= set(_NUMBER.findall(joined)):
         return False
@@ -23,16 +23,16 @@ def is_retold(said: str, told: Iterable[str], at: float = RETOLD_AT) -> bool:
 
 
 def shares_words(text: str, said: str) -> bool:
-    """Whether a text has a word that tells something in common with what was said; one without such words has none to miss."""
+    """Return whether a text has a word that tells something in common with what was said; one without such words has none to miss."""
     terms = set(index_terms(text))
     return not terms or not terms.isdisjoint(index_terms(said))
 
 
 def normal_words(text: str) -> list[str]:
-    """The words of a text in the form of names, in order."""
+    """Return the words of a text in the form of names, in order."""
     return [word for piece in text.split() for word in normal_name(piece).split()]
 
 
 def overlap(start: int, end: int, other_start: int, other_end: int) -> float:
-    """The share of the first span that the other one covers."""
+    """Return the share of the first span that the other one covers."""
     return max(0, min(end, other_end) - max(start, other_start)) / max(end - start, 1)

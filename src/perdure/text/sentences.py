@@ -45,7 +45,7 @@ def sentences(text: str) -> Iterator[Span]:
 
 
 def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
-    """Whether a stop before more text ends the sentence: not an abbreviation, an initial or a list's number."""
+    """Return whether a stop before more text ends the sentence: not an abbreviation, an initial or a list's number."""
     if not stop.group().startswith((".", "…")):
         return True
     if stop.group().startswith(("..", "…")):

@@ -29,7 +29,7 @@ def signature(text: str) -> bytes:
 
 @lru_cache(maxsize=65536)
 def _votes(term: str) -> tuple[int, int]:
-    """How many of a term's voters are for each bit, and how many they are: the term twice, and its parts."""
+    """Return how many of a term's voters are for each bit, and how many they are: the term twice, and its parts."""
     padded = f"^{term}$"
     grams = {padded[i : i + 3] for i in range(len(padded) - 2)} or {padded}
     return 2 * _lanes(term) + sum(map(_lanes, grams)), 2 + len(grams)
@@ -37,7 +37,7 @@ def _votes(term: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=4096)
 def _lanes(text: str) -> int:
-    """The bits of the text's hash, each in its lane."""
+    """Return the bits of the text's hash, each in its lane."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=BITS // 8).digest()
     bits = np.unpackbits(np.frombuffer(digest, dtype=np.uint8))
     return int.from_bytes(bits.astype(_LANE).tobytes(), "little")

@@ -36,12 +36,12 @@ def smooth(vectors: Matrix, lengths: Sequence[int]) -> Matrix:
 
 
 def is_same_vector(one: Vector, other: Vector) -> bool:
-    """Whether two stored vectors are equal but for rounding."""
+    """Return whether two stored vectors are equal but for rounding."""
     return float(np.linalg.norm(one - other)) < ROUNDING
 
 
 def stands_alone(views: Mapping[str, Vector]) -> bool:
-    """Whether a fact's context is its own vector: it mixed in no neighbour, and is mixed into none."""
+    """Return whether a fact's context is its own vector: it mixed in no neighbour, and is mixed into none."""
     return {"fact", "context"} <= views.keys() and is_same_vector(views["fact"], views["context"])
 
 

@@ -50,7 +50,7 @@ _RELATIVE = r"(?:today|yesterday|heute|gestern|hoy|ayer|aujourd'hui|hier)\s+(?:a
 
 
 def _unnumbered(pattern: str) -> str:
-    """The pattern without its groups, so that it can stand inside another one."""
+    """Return the pattern without its groups, so that it can stand inside another one."""
     return pattern.replace(r"([-/.])", r"[-/.]").replace(r"\1", r"[-/.]").replace(r"([./-])", r"[./-]").replace(r"\2", r"[./-]")  # fmt: skip
 
 
@@ -99,7 +99,7 @@ class Numbers:
 
     @property
     def shows(self) -> DayOrder:
-        """What the numbers themselves show: none is a thirteenth month, and dots are a day-first custom."""
+        """Return what the numbers themselves show: none is a thirteenth month, and dots are a day-first custom."""
         if self.first > 12 >= self.second:
             return DayOrder.DAY_FIRST
         if self.second > 12 >= self.first:
@@ -107,7 +107,7 @@ class Numbers:
         return DayOrder.DAY_FIRST if self.separator == "." or self.first == self.second else DayOrder.UNSURE
 
     def on(self, order: DayOrder) -> date | None:
-        """The day under an order; what the numbers show themselves goes before it."""
+        """Return the day under an order; what the numbers show themselves goes before it."""
         chosen = self.shows if self.shows is not DayOrder.UNSURE else order
         if chosen is DayOrder.UNSURE:
             return None
@@ -128,11 +128,11 @@ class Stamp:
 
     @property
     def has_date(self) -> bool:
-        """Whether a date is written, readable or not."""
+        """Return whether a date is written, readable or not."""
         return self.day is not None or self.numbers is not None
 
     def moment(self, order: DayOrder, on: date | None = None) -> datetime | None:
-        """The instant, in UTC unless a zone is written; a time alone needs the day `on`."""
+        """Return the instant, in UTC unless a zone is written; a time alone needs the day `on`."""
         day = self.day or (self.numbers.on(order) if self.numbers else None) or on
         if day is None:
             return None
@@ -141,7 +141,7 @@ class Stamp:
 
 
 def read_stamp(text: str) -> Stamp | None:
-    """What a text that `STAMP_PATTERN` matches says; None if it is no date or time of the calendar."""
+    """Return what a text that `STAMP_PATTERN` matches says; None if it is no date or time of the calendar."""
     clock_match = _READ_TIME.search(text)
     clock = _clock(clock_match) if clock_match else None
     if clock_match and clock is None:
@@ -186,7 +186,7 @@ def decide_day_order(stamps: Iterable[Stamp]) -> DayOrder:
 
 
 def _order_of_running_on(numbers: Sequence[Numbers]) -> DayOrder:
-    """The reading under which the dates never go back, or, of three days or more, lie much closer together."""
+    """Return the reading under which the dates never go back, or, of three days or more, lie much closer together."""
     readings = {
         order: [day for one in numbers if (day := one.on(order)) is not None]
         for order in (DayOrder.DAY_FIRST, DayOrder.MONTH_FIRST)
@@ -213,7 +213,7 @@ def _custom_of_the_clock(stamps: Sequence[Stamp]) -> DayOrder:
 
 
 def _date(year: int, month: int, day: int) -> date | None:
-    """The day, if the calendar has it and people could have written it into a chat or a mail."""
+    """Return the day, if the calendar has it and people could have written it into a chat or a mail."""
     try:
         return date(year, month, day) if EARLIEST_YEAR <= year <= LATEST_YEAR else None
     except ValueError:

@@ -8,5 +8,5 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def without_surrogates(text: str) -> str:
-    """The text, equally long, with lone surrogates replaced by U+FFFD."""
+    """Return the text, equally long, with lone surrogates replaced by U+FFFD."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

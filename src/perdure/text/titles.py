@@ -59,7 +59,7 @@ class TitleFinder:
             seconds.setdefault(words[1] if len(words) > 1 else "", []).append(words)
 
     def find(self, text: str) -> set[str]:
-        """The names that the text mentions; single words only when they are capitalised."""
+        """Return the names that the text mentions; single words only when they are capitalised."""
         written = _WORD.findall(text)
         folded = list(map(fold, written))
         following = [*folded[1:], ""]

@@ -121,7 +121,7 @@ class _Line:
 
 
 def read_transcripts(texts: Sequence[str]) -> list[Transcript | None]:
-    """The texts as transcripts; None for those that are none.
+    """Return the texts as transcripts; None for those that are none.
 
     Texts that all begin with a speaker are judged as one conversation, and dates by what all of them show.
     """
@@ -149,7 +149,7 @@ def read_transcript(text: str) -> Transcript | None:
 
 
 def _may_be(text: str) -> bool:
-    """A quick look at the beginning: without a turn there the rest need not be read."""
+    """Return a quick look at the beginning: without a turn there the rest need not be read."""
     return any(line.form is not None for line in islice(_lines(text, 0), _LONGEST_PREAMBLE + 1))
 
 
@@ -204,7 +204,7 @@ def _either_stamp(match: re.Match[str]) -> Stamp | None:
 
 
 def _stamped(line: _Line, stamp: Stamp, rest: str, bracketed: bool) -> _Line:
-    """A line after its stamp: a speaker and words, a speaker whose words follow, or a notice of the program."""
+    """Return a line after its stamp: a speaker and words, a speaker whose words follow, or a notice of the program."""
     begun = replace(line, form=_Form.STAMPED, stamp=stamp, bracketed=bracketed, said=rest)
     if nick := _NICK.fullmatch(rest):
         return replace(begun, label=nick["label"], said=nick["text"], bracketed=True)
@@ -218,7 +218,7 @@ def _stamped(line: _Line, stamp: Stamp, rest: str, bracketed: bool) -> _Line:
 
 
 def _is_speaker(line: _Line) -> bool:
-    """Whether a line's label can be who says it; the better a program marked it, the more may be a name."""
+    """Return whether a line's label can be who says it; the better a program marked it, the more may be a name."""
     if not line.label or line.form is _Form.ROLE:
         return bool(line.label)
     if line.form is _Form.NICK or line.bracketed:
@@ -276,7 +276,7 @@ def _is_stamped_dialogue(lines: Sequence[_Line]) -> bool:
 
 
 def _is_headed_dialogue(lines: Sequence[_Line]) -> bool:
-    """A name and a time on a line of their own, with words below, more than once unless a program marked it."""
+    """Return a name and a time on a line of their own, with words below, more than once unless a program marked it."""
     starts = _starts(lines, _Form.HEADER)
     if not starts or not _begins_early(lines, starts[0]) or lines[-1] is starts[-1]:
         return False
@@ -320,7 +320,7 @@ def _is_plain_dialogue(lines: Sequence[_Line]) -> bool:
 
 
 def _comes_back(starts: Sequence[_Line]) -> bool:
-    """Whether a speaker speaks more than once."""
+    """Return whether a speaker speaks more than once."""
     return len({line.label.casefold() for line in starts}) < len(starts)
 
 
@@ -339,13 +339,13 @@ def _bodies(lines: Sequence[_Line], starts: Iterable[_Line]) -> list[tuple[_Line
 
 
 def _said_by(lines: Sequence[_Line], starts: Sequence[_Line]) -> list[str]:
-    """What is said from each start on."""
+    """Return what is said from each start on."""
     begins = set(map(id, starts))
     return [text for line, text in _bodies(lines, starts) if id(line) in begins]
 
 
 def _transcript(lines: Sequence[_Line], form: _Form, order: DayOrder) -> Transcript | None:
-    """The turns by this form, each dated by its stamp or by the last day that stood on a line of its own."""
+    """Return the turns by this form, each dated by its stamp or by the last day that stood on a line of its own."""
     starts = {
         id(line)
         for line in lines
@@ -384,13 +384,13 @@ def _transcript(lines: Sequence[_Line], form: _Form, order: DayOrder) -> Transcr
 
 
 def _unedited(body: str) -> str:
-    """The words without the program's mark that they were edited."""
+    """Return the words without the program's mark that they were edited."""
     near_end = max(len(body) - 60, 0)
     return (body[:near_end] + _EDITED.sub("", body[near_end:])).strip()
 
 
 def _speaker(line: _Line, names: set[str]) -> tuple[str, str]:
-    """The speaker's name and role; `Me` and `You` are the user, unless both speak."""
+    """Return the speaker's name and role; `Me` and `You` are the user, unless both speak."""
     if line.form is _Form.ROLE:
         role = _ROLES_OF_PROGRAMS.get(line.label, line.label)
         return role, role

@@ -32,12 +32,12 @@ class Voice:
 
     @property
     def is_role(self) -> bool:
-        """Whether it is a role ("the user") and no name."""
+        """Return whether it is a role ("the user") and no name."""
         return self.name.startswith("the ")
 
 
 def voice_of(speaker: str) -> Voice | None:
-    """The voice of a speaker; None without one."""
+    """Return the voice of a speaker; None without one."""
     name = " ".join(speaker.split())
     if not name:
         return None
@@ -45,7 +45,7 @@ def voice_of(speaker: str) -> Voice | None:
 
 
 def name_of(speaker: str) -> str:
-    """The speaker's name; "" for one who is known by a role only."""
+    """Return the speaker's name; "" for one who is known by a role only."""
     voice = voice_of(speaker)
     return "" if voice is None or voice.is_role else voice.name
 

@@ -46,12 +46,12 @@ class Entry:
     tool: str = ""
 
     def message(self) -> ChatMessage:
-        """The message as it is sent."""
+        """Return the message as it is sent."""
         text = "\n\n".join(part if isinstance(part, str) else part.text() for part in self.parts)
         return ChatMessage(role=self.role, text=text, calls=self.calls, call_id=self.call_id, tool=self.tool)
 
     def readings(self) -> list[ReadingText]:
-        """What can be shortened."""
+        """Return what can be shortened."""
         return [part for part in self.parts if isinstance(part, ReadingText)]
 
 
@@ -74,7 +74,7 @@ class Conversation:
         )  # fmt: skip
 
     def fit(self, limit: int) -> Sequence[ChatMessage]:
-        """The messages within so many tokens: lines are dropped from the oldest readings on, the lowest ranked first."""
+        """Return the messages within so many tokens: lines are dropped from the oldest readings on, the lowest ranked first."""
         over = self.tokens() - limit
         for kept in (KEPT_LINES, 0):
             for reading in (one for entry in self._entries for one in entry.readings()):

@@ -59,7 +59,7 @@ def check_answer(
     mark: bool,
     fits: Callable[[str], bool],
 ) -> CheckedAnswer:
-    """The answer with the sentences that their sources support; the others are left out, or marked.
+    """Return the answer with the sentences that their sources support; the others are left out, or marked.
 
     A sentence that cites nothing, or an id that no tool returned, is left out either way; and the last ones, where the text does not fit.
     """

@@ -111,7 +111,7 @@ class _Refusals:
     told: set[str] = field(default_factory=set)
 
     def first(self, reason: str) -> bool:
-        """Whether this is the first time."""
+        """Return whether this is the first time."""
         is_first = reason not in self.told
         self.told.add(reason)
         return is_first
@@ -170,11 +170,11 @@ class _Loop:
         return self.failed(f"the model was not done after {most} calls")
 
     def failed(self, reason: str) -> Thought:
-        """What there is without an answer of the model."""
+        """Return what there is without an answer of the model."""
         return Thought(failure=reason, usage=self._used(), steps=tuple(self._toolbox.steps))
 
     def _begin(self) -> None:
-        """The rules, the question, and the first tiers; a document that answers the question ends them, except at budget high."""
+        """Add the rules, the question, and the first tiers to the conversation; a document that answers the question ends them, except at budget high."""
         request, query = self._request, self._request.recall.query
         with self._components.store.reading(request.recall.bank) as reading:
             bank = reading.bank() or Bank(id=request.recall.bank)
@@ -253,7 +253,7 @@ class _Loop:
         return None
 
     def _accepted(self, call: ToolCall, is_last: bool) -> DoneArguments:
-        """The arguments of `done`; what is wrong with them is told once, then the rest of the code is strict about it."""
+        """Return the arguments of `done`; what is wrong with them is told once, then the rest of the code is strict about it."""
         structured = call.arguments.get("structured")
         done = read_arguments(DoneArguments, replace(call, arguments=_without(call.arguments, "structured")))
         if not self._toolbox.has_read:

@@ -67,7 +67,7 @@ class ToolRefused(Exception):
 
 
 def tools_for(schema: JsonSchema | None, *, only_done: bool, with_models: bool) -> list[Tool]:
-    """The tools; with a response schema `done` takes the object too."""
+    """Return the tools; with a response schema `done` takes the object too."""
     done: dict[str, object] = DoneArguments.model_json_schema()
     if schema is not None:
         properties = done["properties"]
@@ -90,7 +90,7 @@ def tools_for(schema: JsonSchema | None, *, only_done: bool, with_models: bool) 
 
 
 def read_arguments(model: type[M], call: ToolCall) -> M:
-    """The arguments of a call; ToolRefused says what is wrong."""
+    """Return the arguments of a call; ToolRefused says what is wrong."""
     if call.invalid:
         raise ToolRefused("the arguments are no JSON object")
     try:
@@ -101,7 +101,7 @@ def read_arguments(model: type[M], call: ToolCall) -> M:
 
 
 def written_calls(text: str) -> tuple[ToolCall, ...]:
-    """The call that a model wrote as JSON into its text, as small ones do: a name with arguments, or the arguments of `done` alone.
+    """Return the call that a model wrote as JSON into its text, as small ones do: a name with arguments, or the arguments of `done` alone.
 
     Of `done`, also those whose end is missing, with the sentences that are whole. It has no id, since the provider knows of no call.
     """
@@ -144,7 +144,7 @@ class Toolbox:
 
     @property
     def has_read(self) -> bool:
-        """Whether any tool returned something."""
+        """Return whether any tool returned something."""
         return bool(self._facts or self._models)
 
     @property
@@ -153,7 +153,7 @@ class Toolbox:
         return tuple(one for one in self._facts.values() if one.fact.type is FactType.OPINION)
 
     def run(self, call: ToolCall) -> ReadingText:
-        """The reading of a call; ToolRefused where it is not carried out."""
+        """Return the reading of a call; ToolRefused where it is not carried out."""
         key = (call.name, repr(sorted(call.arguments.items())))
         if key in self._calls:
             raise ToolRefused("this was read already, see above; use other words, or call done")
@@ -194,7 +194,7 @@ class Toolbox:
         return ReadingText(f"{kind}, most relevant first; evidence: {recalled.evidence.value}.", lines)
 
     def expand(self, arguments: ExpandArguments) -> ReadingText:
-        """What was said around a fact."""
+        """Return what was said around a fact."""
         recollection = self._facts.get(_id(arguments.fact))
         if recollection is None:
             raise ToolRefused(f"{inert(arguments.fact)[:40]} was never returned by a tool")
@@ -208,7 +208,7 @@ class Toolbox:
         return ReadingText(f"What was said around {_id(arguments.fact)}; cite it by that id.", lines)
 
     def cited(self, handle: str) -> Cited | None:
-        """What an id stands for; None for one that no tool returned."""
+        """Return what an id stands for; None for one that no tool returned."""
         handle_id = _id(handle)
         if handle_id in self._facts:
             return Cited((self._facts[handle_id],))
@@ -216,7 +216,7 @@ class Toolbox:
         return None if model is None else Cited((), model)
 
     def source(self, cited: Cited) -> SourceText:
-        """What a cited thing says."""
+        """Return what a cited thing says."""
         if cited.model is not None:
             return SourceText(texts=(cited.model.content,), names=(cited.model.name,))
         (recollection,) = cited.recollections
@@ -284,10 +284,10 @@ class Toolbox:
 
 
 def _id(handle: str) -> str:
-    """An id as the model wrote it, without brackets."""
+    """Return an id as the model wrote it, without brackets."""
     return handle.strip().strip("[]").upper()
 
 
 def told_arguments(arguments: Mapping[str, object]) -> str:
-    """A call's arguments for a trace, shortened."""
+    """Return a call's arguments for a trace, shortened."""
     return inert(", ".join(f"{name}={value}" for name, value in arguments.items()))[:200]

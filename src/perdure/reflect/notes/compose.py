@@ -44,7 +44,7 @@ def notes_of(facts: Iterable[Fact]) -> set[str]:
 
 
 def _lies_in(fact: Fact, window: Window) -> bool:
-    """Whether a fact happened wholly in the window; what only says "in 2019" happened on no day of it."""
+    """Return whether a fact happened wholly in the window; what only says "in 2019" happened on no day of it."""
     if window.start is None or window.end is None or fact.dated is None:
         return False
     if fact.has_unsure_date or fact.occurred is None:
@@ -56,7 +56,7 @@ def _lies_in(fact: Fact, window: Window) -> bool:
 def compose_note(
     reading: Reading, bank: str, name: str, questions: Sequence[Question], now: datetime
 ) -> tuple[Note, list[Fact]]:
-    """The note as the store has it, and the facts that it tells of."""
+    """Return the note as the store has it, and the facts that it tells of."""
     window = note_window(name)
     assert window is not None
     where = Filter(types=_TYPES, include_ended=True).at(now)
@@ -82,7 +82,7 @@ def compose_note(
 
 
 def _told(facts: Sequence[Fact], most: int) -> Iterator[tuple[str, NoteLine]]:
-    """What happened and what is planned, in order of time; where it is too much, what was stated most often and most firmly."""
+    """Yield what happened and what is planned, in order of time; where it is too much, what was stated most often and most firmly."""
     for planned, heading in ((False, HAPPENED), (True, PLANNED)):
         of_kind = [fact for fact in facts if fact.is_planned is planned]
         chosen = {fact.id for fact in sorted(of_kind, key=_weight, reverse=True)[:most]}
@@ -96,7 +96,7 @@ def _weight(fact: Fact) -> tuple[bool, int, bool]:
 
 
 def _changes(facts: Sequence[Fact], closed: Sequence[Fact], most: int) -> Iterator[tuple[str, NoteLine]]:
-    """What the facts ended; of what they took back only what is right now."""
+    """Yield what the facts ended; of what they took back only what is right now."""
     by_id = {fact.id: fact for fact in facts}
     for old in [fact for fact in closed if is_source(fact)][-most:]:
         new = by_id[old.superseded_by or ""]

@@ -28,7 +28,7 @@ Guard = Callable[[Transaction], None]
 
 
 def writable_notes(components: ReflectComponents) -> WritableNotes | None:
-    """The notes, if there are any and they can be written."""
+    """Return the notes, if there are any and they can be written."""
     notes = components.recall.notes
     return notes if isinstance(notes, WritableNotes) else None
 
@@ -69,7 +69,7 @@ def write_note(
 
 
 def _unchanged(tx: Transaction, facts: Iterable[Fact], count: int) -> bool:
-    """Whether all facts are stored as they were read."""
+    """Return whether all facts are stored as they were read."""
     read = {fact.id: fingerprint(fact) for fact in facts}
     stored = {fact.id: fingerprint(fact) for fact in tx.facts(list(read))}
     return read == stored and len(read) == count

@@ -92,7 +92,7 @@ def put_state(tx: Transaction, bank: str, state: ConsolidationState) -> None:
 def next_facts(
     reading: Reading, scopes: Sequence[Scope] | None, state: ConsolidationState, now: datetime
 ) -> tuple[Sequence[Fact], ConsolidationState]:
-    """The next facts in the order of recording, of some scopes or behind the watermark, and the state after them."""
+    """Return the next facts in the order of recording, of some scopes or behind the watermark, and the state after them."""
     everything = Filter(include_closed=True, include_expired=True).at(now)
     if scopes is not None:
         tags = TagOr(tuple(TagLeaf(frozenset(scope), TagsMatch.ALL_STRICT) for scope in scopes))
@@ -116,7 +116,7 @@ def _page(reading: Reading, where: Filter, offset: int, limit: int) -> Sequence[
 
 
 def _find_watermark(reading: Reading, everything: Filter, seen: Sequence[str]) -> int:
-    """How many facts lie before the watermark, after some were erased; 0 when nothing of it is left."""
+    """Return how many facts lie before the watermark, after some were erased; 0 when nothing of it is left."""
     anchors, offset = frozenset(seen), 0
     while True:
         selection = Selection(
@@ -132,7 +132,7 @@ def _find_watermark(reading: Reading, everything: Filter, seen: Sequence[str]) -
 
 
 def consolidation_status(store: Store, bank: str, now: datetime) -> ConsolidationStatus:
-    """How many facts wait, which were set aside, and when a run last ended."""
+    """Return how many facts wait, which were set aside, and when a run last ended."""
     with store.reading(bank) as reading:
         state = read_state(reading)
         failed = tuple(record.id for record in reading.records(FAILED_RECORD))
@@ -147,7 +147,7 @@ def consolidation_status(store: Store, bank: str, now: datetime) -> Consolidatio
 
 
 def pending_fact_ids(store: Store, bank: str, now: datetime) -> frozenset[str]:
-    """The facts that the next run will look at."""
+    """Return the facts that the next run will look at."""
     with store.reading(bank) as reading:
         marked = {record.id for record in reading.records(PENDING_RECORD)}
         return frozenset(marked | _unseen(reading, read_state(reading), now))
