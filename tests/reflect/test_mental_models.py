@@ -102,9 +102,11 @@ def test_a_page_on_a_topic_holds_nothing_else(tmp_path: Path) -> None:
             memory.retain("b", [{"role": "user", "speaker": "Lea", "content": text}])
         page, operation = memory.knowledge.create_page("b", "Health", "What is known of Lea's health?")
         memory.operations.get("b", operation.id, wait=PATIENCE)
+        model = make(memory, "What about Lea's health?")
         content = memory.knowledge.markdown("b", page.id)
-    assert "penicillin" in content
-    assert not any(word in content for word in ("rent", "Miso", "landlord"))
+    for document in (content, model.content):
+        assert "penicillin" in document
+        assert not any(word in document for word in ("rent", "Miso", "landlord"))
 
 
 def test_a_delta_refreshes_only_what_has_something_new(memory: Perdure) -> None:

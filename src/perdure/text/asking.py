@@ -82,6 +82,13 @@ class OnlyTime:
     """Whether it asks for what was said then, rather than for what happened."""
 
 
+def only_asks(question: str, names: Iterable[str]) -> bool:
+    """Return whether a question has no word beyond the names in it that says what is looked for: "What is known of Ann?"."""
+    named = {fold(word) for name in names for word in _WORD.findall(name)}
+    words = {fold(word.replace("’", "'")) for word in _WORD.findall(question)}
+    return words <= _ONLY_ASKING | named
+
+
 def read_only_time(question: str, times: Iterable[tuple[int, int]]) -> OnlyTime | None:
     """Return the question if every word next to its times only asks, in one of four languages; else None.
 

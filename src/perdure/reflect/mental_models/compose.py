@@ -17,11 +17,12 @@ from perdure.ports.notes import NOTE_PREFIX
 from perdure.ports.tokens import Tokens
 from perdure.reflect.answer import SENTENCE_ENDS
 from perdure.reflect.observations.compose import MOST_STATEMENTS, central, is_source
+from perdure.text.asking import only_asks
 from perdure.text.terms import index_terms
 
 LEAST_SHARED = 0.5
 """Share of the question's words that a fact on its subject has, where no reader has read it."""
-LEAST_ANSWER, SHARE_OF_BEST = 0.03, 0.1
+LEAST_ANSWER, SHARE_OF_BEST = 0.05, 0.2
 """Probability of answering that a fact on the subject has, at least and relative to the best fact."""
 
 
@@ -34,26 +35,23 @@ def select_facts(recalled: RecallResult, vectors: Mapping[str, Vector], now: dat
         and is_source(one.fact)
         and admits(Filter().at(now), one.fact)
     ]
-    named = recalled.query.entities.keys()
-    of_named = [one.fact for one in current if not named.isdisjoint(one.fact.entity_ids)]
-    if _asks_for_all(recalled.query, of_named):
-        return central(of_named if named else [one.fact for one in current], vectors)
+    query = recalled.query
     best = max((one.answers for one in current if one.answers is not None), default=None)
+    named = [one.fact for one in current if not query.entities.keys().isdisjoint(one.fact.entity_ids)]
+    if named and only_asks(query.text, _names_of(query, named)):
+        return central(named, vectors)
+    if best is None and not query.entities and len(query.terms) <= 1:
+        return central([one.fact for one in current], vectors)
     if best is None:
-        return [one.fact for one in current if _shares_words(one, recalled.query)]
+        return [one.fact for one in current if _shares_words(one, query)]
     floor = max(LEAST_ANSWER, best * SHARE_OF_BEST)
     return [one.fact for one in current if (one.answers or 0.0) >= floor]
 
 
-def _asks_for_all(query: Query, of_named: Sequence[Fact]) -> bool:
-    """Return whether a question has hardly a word beyond the names in it: "What is known of Ann?"."""
-    names = {
-        name
-        for fact in of_named
-        for name, entity_id in zip(fact.entities, fact.entity_ids, strict=False)
-        if entity_id in query.entities
-    }
-    return len(query.terms.keys() - index_terms(" ".join(names)).keys()) <= 1
+def _names_of(query: Query, facts: Sequence[Fact]) -> set[str]:
+    """Return the names of the entities that a question names."""
+    pairs = (pair for fact in facts for pair in zip(fact.entities, fact.entity_ids, strict=False))
+    return {name for name, entity_id in pairs if entity_id in query.entities}
 
 
 def _shares_words(recollection: Recollection, query: Query) -> bool:
