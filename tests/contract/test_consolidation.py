@@ -283,7 +283,7 @@ def state(memory: Perdure, store: Store, value: str, *, trust: int = 2, speaker:
         id=f"{speaker}-{value}", bank=BANK, text=f"Bob lives in {value}.", subject="Bob", relation="lives_in",
         object=value, trust=trust, speaker=speaker, mentioned_at=now, recorded_at=now,
     )  # fmt: skip
-    commit(store, FactChanges(bank=BANK, facts=[NewFact(fact, features_of_edited(fact, None, None))]))
+    commit(store, FactChanges(bank=BANK, facts=[NewFact(fact, features_of_edited(fact, None))]))
     return fact.id
 
 
