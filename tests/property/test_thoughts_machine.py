@@ -184,7 +184,7 @@ class ThoughtsMachine(RuleBasedStateMachine):
             for word in [self.new_word()]
         ]  # fmt: skip
         for bank in self.banks:
-            new = [NewFact(fact, features_of_edited(fact, None, None)) for fact in stated]
+            new = [NewFact(fact, features_of_edited(fact, None)) for fact in stated]
             commit(bank.engine._store, FactChanges(bank=BANK, now=self.time, facts=new))
 
     @precondition(lambda self: self.banks[0].facts())

@@ -245,7 +245,7 @@ def stated(hooks: Hooks, value: str, speaker: str) -> NewFact:
         id=f"{speaker}-{value}", bank=BANK, text=f"Bob lives in {value}.", subject="Bob", relation="lives_in", object=value,
         speaker=speaker, mentioned_at=now, recorded_at=now,
     )  # fmt: skip
-    return NewFact(fact, features_of_edited(fact, None, None))
+    return NewFact(fact, features_of_edited(fact, None))
 
 
 def test_open_questions_and_profiles_are_told_at_the_start(hooks: Hooks) -> None:
