@@ -43,7 +43,7 @@ from perdure.domain.directive import Directive
 from perdure.domain.fact import Chunk, Document, Entity, Fact, Link
 from perdure.domain.filter import Filter, TagsMatch
 from perdure.domain.imported import ImportProgress, ImportReport
-from perdure.domain.item import RetainResult
+from perdure.domain.item import ReprocessPreview, RetainResult
 from perdure.domain.knowledge import KnowledgeFile, KnowledgeMatch, KnowledgeNode
 from perdure.domain.llm_call import LlmCall, LlmCost
 from perdure.domain.mental_model import (
@@ -398,9 +398,20 @@ class AsyncDocuments:
         """Return what happened to a document, newest first, without what was erased."""
         return await self._run(partial(self._resource.history, bank, document_id))
 
-    async def reprocess(self, bank: str, document_id: str) -> Operation:
-        """Extract a stored document anew in the background; facts not found again are retired."""
+    async def reprocess(self, bank: str, document_id: str | None = None) -> Operation:
+        """Extract a stored document anew in the background; facts not found again are retired.
+
+        Without a document, read every one anew that has facts of an earlier extractor; what a user corrected stays.
+        """
         return await self._run(partial(self._resource.reprocess, bank, document_id))
+
+    async def outdated(self, bank: str) -> Sequence[str]:
+        """Return the ids of the documents that have facts of an earlier extractor, oldest first."""
+        return await self._run(partial(self._resource.outdated, bank))
+
+    async def preview_reprocess(self, bank: str) -> ReprocessPreview:
+        """Return what reading the documents of an earlier extractor anew would change."""
+        return await self._run(partial(self._resource.preview_reprocess, bank))
 
     async def refine(self, bank: str) -> Operation:
         """Reword in the background, with a language model, the facts that no model has worded yet.

@@ -14,7 +14,7 @@ from perdure.domain.bank import Disposition
 from perdure.domain.directive import Directive, GivenDirective
 from perdure.domain.fact import FactType, Tier
 from perdure.domain.filter import Filter, TagsMatch
-from perdure.domain.item import UpdateMode
+from perdure.domain.item import Relation, UpdateMode
 from perdure.domain.mental_model import RefreshTrigger
 from perdure.domain.recall import Budget, Precision
 from perdure.domain.time import AsOf, Window
@@ -47,6 +47,8 @@ class ItemArguments(TypedDict, total=False):
     """Further properties, which filters can ask for."""
     entities: Sequence[str | tuple[str, str] | Mapping[str, str]] | None
     """Names of entities, or names with types, to add to those found."""
+    relations: Sequence[Relation | str | Sequence[object] | Mapping[str, object]] | None
+    """Relations that it states, as "SUBJECT; RELATION; OBJECT", or with their fields; optionally also valid_from and valid_to."""
     topic: str | None
     """What the facts are about, in a word or two."""
     tier: Tier | str

@@ -39,6 +39,8 @@ BELIEF = "belief"
 """Flag: it states a preference, an opinion or a standing rule of its speaker."""
 QUESTION = "question"
 """Flag: a question put to the agent; it is never evidence, and a recall returns it only when asked to."""
+GIVEN_RELATION = "given_relation"
+"""Flag: the caller passed its relation with the text."""
 MADE_BY = "made_by:"
 """Prefix of a flag: the prompt by which a language model worded the fact ("made_by:extract@3f9c2a1b")."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import cast
@@ -29,6 +29,8 @@ Every erasure deletes it: the next retain makes another, so that older ids tell 
 """
 UNFINISHED_DOCUMENT = "unfinished_document"
 """Kind of the records of documents whose text is stored but whose facts are still to be extracted."""
+KEEPS_CORRECTIONS = "keeps_corrections"
+"""In the body of such a record: facts that a user corrected stay, and what was declared wrong does not come back."""
 
 REFINED_DOCUMENT = "refined_document"
 """Kind of the records that list the chunks of a document whose turns a language model has reworded."""
@@ -108,6 +110,62 @@ def _read_entity(value: object, name: str) -> tuple[str, str]:
     return (read_text(str(text), name), _SAME_TYPE.get(stated, stated))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A relation that the caller states of a text: "Alice works_at Acme", and while it holds."""
+
+    subject: str
+    relation: str
+    object: str
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+    @property
+    def words(self) -> str:
+        """Return the relation as a sentence."""
+        return f"{self.subject} {self.relation.replace('_', ' ')} {self.object}"
+
+
+_RELATION_FIELDS = tuple(one.name for one in fields(Relation))
+
+
+def _read_relations(value: object, name: str) -> tuple[Relation, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise InvalidInput(name, "a list of relations", value)
+    return tuple(_read_relation(one, f"{name}[{index}]") for index, one in enumerate(value))
+
+
+def _read_relation(value: object, name: str) -> Relation:
+    """Return a relation from three to five parts: a sequence, a mapping, or a text with semicolons between them."""
+    if isinstance(value, Relation):
+        value = [getattr(value, field_name) for field_name in _RELATION_FIELDS]
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(";")]
+    if isinstance(value, Mapping):
+        unknown = sorted(str(key) for key in value.keys() - set(_RELATION_FIELDS))
+        if unknown:
+            raise InvalidInput(f"{name}.{unknown[0]}", "one of " + ", ".join(_RELATION_FIELDS))
+        parts = [value.get(field_name) for field_name in _RELATION_FIELDS]
+    elif isinstance(value, Sequence) and not isinstance(value, bytes) and 3 <= len(value) <= 5:
+        parts = [*value, None, None][:5]
+    else:
+        raise InvalidInput(name, "subject, relation and object, and from when to when it holds", value)
+    for field_name, part in zip(_RELATION_FIELDS[:3], parts, strict=False):
+        if not read_text(part, f"{name}.{field_name}").strip():
+            raise InvalidInput(f"{name}.{field_name}", "non-empty text", part)
+    start, end = (
+        parse_instant(part or None, f"{name}.{field_name}")
+        for field_name, part in zip(_RELATION_FIELDS[3:], parts[3:], strict=True)
+    )
+    if start is not None and end is not None and end < start:
+        raise InvalidInput(f"{name}.valid_to", "a time not before valid_from", end.isoformat())
+    subject, relation, object_ = (" ".join(str(part).split()) for part in parts[:3])
+    kind = relation.replace(" ", "_").casefold()
+    return Relation(subject=subject, relation=kind, object=object_, valid_from=start, valid_to=end)
+
+
 def _read_scopes(value: object, name: str) -> ScopeRule | None:
     return None if value is None else read_scope_rule(value, name)
 
@@ -139,6 +197,12 @@ class ItemOptions(Options):
     entities: tuple[tuple[str, str], ...] = option(
         (), "Names of entities, or names with types, to add to those found.", on=PROGRAMS,
         read=_read_entities, accepts=Sequence[str | tuple[str, str] | Mapping[str, str]] | None,
+    )  # fmt: skip
+    relations: tuple[Relation, ...] = option(
+        (), 'Relations that it states, as "SUBJECT; RELATION; OBJECT", or with their fields; optionally also '
+        "valid_from and valid_to.",
+        flag="--relation", read=_read_relations,
+        accepts=Sequence[Relation | str | Sequence[object] | Mapping[str, object]] | None,
     )  # fmt: skip
     topic: str | None = option(None, "What the facts are about, in a word or two.", on=PROGRAMS)
     tier: Tier = option(Tier.GENERAL, "core for what matters always, else general.", on=PROGRAMS)
@@ -234,6 +298,22 @@ class FellBack:
     code: str
     """Code of the error: llm_busy, llm_refused, llm_cut, llm_invalid, llm_cap_reached."""
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReprocessPreview:
+    """What reading the documents of an earlier extractor anew would change."""
+
+    documents: tuple[str, ...]
+    retired: int
+    """Facts that the text does not give again."""
+    new: int
+    unchanged: int
+    without_relation: int
+    """Facts of these that stay and lose a relation that was read in their words."""
+    retired_texts: tuple[str, ...]
+    """The first of them."""
+    new_texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

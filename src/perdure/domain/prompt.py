@@ -51,6 +51,8 @@ class PromptFact:
     fact: Fact
     notes: tuple[str, ...] = ()
     replaced_by: Fact | None = None
+    edge: str = ""
+    """How it joins two entities, where the recipe tells it."""
 
     def line(self, citations: Mapping[str, int], *, with_id: bool, with_details: bool) -> str:
         """Return the fact's line; its replacement is cited if it is shown too, else quoted."""
@@ -61,7 +63,13 @@ class PromptFact:
             ended = f"until {iso_day(self.fact.valid_to)}, then [{citations[by.id]}]"
             notes = tuple(note for note in notes if note != ending(self.fact, by))
         return cited_line(
-            self.citation, self.fact, notes, ended=ended, with_id=with_id, with_details=with_details
+            self.citation,
+            self.fact,
+            notes,
+            ended=ended,
+            edge=self.edge,
+            with_id=with_id,
+            with_details=with_details,
         )
 
 

@@ -195,6 +195,9 @@ class Recollection:
     """The fact that ended it, if it is over."""
     notes: tuple[str, ...] = ()
     """Until when it held and what came then; doubts; conflicts with other results."""
+    edge: str = ""
+    """How it joins two entities, in recipes that tell it: `Ann -[works_at]-› Lumen`, or `Ann -[mentioned with]-› Bob`
+    where a statement names both without a stated relation."""
     doubt: str | None = None
     """Why it is doubtful: what it rests on, and what became of that."""
     answers: float | None = None
@@ -303,7 +306,13 @@ class RecallResult:
         writer = PromptWriter(
             evidence=self.evidence.value,
             facts=[
-                PromptFact(citation=one.citation, fact=one.fact, notes=one.notes, replaced_by=one.replaced_by)
+                PromptFact(
+                    citation=one.citation,
+                    fact=one.fact,
+                    notes=one.notes,
+                    replaced_by=one.replaced_by,
+                    edge=one.edge,
+                )
                 for one in self.recollections
             ],
             timelines=self.timelines,

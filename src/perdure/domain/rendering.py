@@ -31,14 +31,19 @@ def cited_line(
     notes: Iterable[str] = (),
     *,
     ended: str = "",
+    edge: str = "",
     with_id: bool = False,
     with_details: bool = True,
 ) -> str:
-    """Return `[n] fact [date] (id; confidence; relation; validity; source) ⚠ note`; `ended` is trusted."""
+    """Return `[n] fact [date] (id; confidence; relation; validity; source) ⚠ note`; `ended` is trusted.
+
+    With an `edge`, that one is the relation, and the validity is shown whatever else the line says.
+    """
     notes = tuple(inert(note) for note in notes)
     notes = (ended, *notes) if ended else notes
     text = inert(render_statement(fact)) if inert(fact.text) else NOTHING_VISIBLE
-    details = [_relation(fact), _validity(fact, notes), _source(fact, text)] if with_details else []
+    told = [inert(edge), _valid(fact)] if edge else [_relation(fact), _validity(fact, notes)]
+    details = [*told, _source(fact, text)] if with_details else []
     shown_id = f"id {inert(fact.id)}" if with_id else ""
     marks = "; ".join(filter(None, (shown_id, _belief(fact), *details)))
     line = text + (f" ({marks})" if marks else "") + "".join(f" ⚠ {note}" for note in notes)
@@ -98,14 +103,26 @@ def _relation(fact: Fact) -> str:
     words = fact.text.casefold()
     if fact.subject.casefold() in words and fact.object.casefold() in words:
         return ""
-    return inert(f"{fact.subject} -[{fact.relation}]-› {fact.object}")
+    return inert(edge(fact.subject, fact.relation, fact.object))
+
+
+def edge(subject: str, relation: str, object_: str) -> str:
+    """Return `Ann -[works_at]-› Lumen`."""
+    return f"{subject} -[{relation}]-› {object_}"
+
+
+def _valid(fact: Fact) -> str:
+    start, end = iso_day(fact.valid_from), iso_day(fact.valid_to)
+    if end:
+        return f"valid {start or '…'} to {end}"
+    return f"valid from {start}" if start else ""
 
 
 def _validity(fact: Fact, notes: Collection[str]) -> str:
     """Return the validity, without a start or an end that the line gives elsewhere."""
     start, end = iso_day(fact.valid_from), iso_day(fact.valid_to)
     if end and not any(note.startswith(f"until {end}") for note in notes):
-        return f"valid {start or '…'} to {end}"
+        return _valid(fact)
     told = start == iso_day(fact.mentioned_at) or start in (iso_day(fact.occurred_start), "")
     return "" if told else f"valid from {start}"
 

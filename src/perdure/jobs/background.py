@@ -23,7 +23,13 @@ from perdure.errors import TRY_AGAIN, Busy, InvalidInput, PerdureError
 from perdure.jobs.consolidate_job import CONSOLIDATION, PERCENT, consolidate_job
 from perdure.jobs.kind import JobKind, SingleStepJob, Step
 from perdure.jobs.outbox import Outbox
-from perdure.jobs.reprocess_job import document_items, reprocess_job
+from perdure.jobs.reprocess_job import (
+    REPROCESS,
+    document_items,
+    outdated_documents,
+    plan_reprocess,
+    reprocess_job,
+)
 from perdure.jobs.retain_job import RetainJob
 from perdure.jobs.rota import Rota, Turn
 from perdure.jobs.runner import LOOK_AGAIN, JobRunner
@@ -116,8 +122,15 @@ class Background:
         plan = self._retain_job.plan(mask_request(self._store, request), self._components.clock(), key)
         return self.jobs.submit(request.bank, plan, operation_id)
 
-    def reprocess(self, bank: str, document_id: str) -> Operation:
-        """Submit extracting a document anew, unless it waits already. Raise `NotFound` without one."""
+    def reprocess(self, bank: str, document_id: str | None = None) -> Operation:
+        """Submit extracting a document anew, or all that an earlier extractor read, unless it waits already.
+
+        Raise `NotFound` if there is no such document.
+        """
+        if document_id is None:
+            with self._store.reading(bank) as reading:
+                plan = plan_reprocess(outdated_documents(reading))
+            return self._unfinished_reprocess(bank) or self.jobs.submit(bank, plan)
         with self._store.reading(bank) as reading:
             document_items(reading, document_id)
         plan = self._reprocess_job.plan({"items": [{"document_id": document_id}]})
@@ -210,6 +223,11 @@ class Background:
             if operation.kind == kind and not operation.finished:
                 return operation
         return None
+
+    def _unfinished_reprocess(self, bank: str) -> Operation | None:
+        """Return the run over the whole bank that is under way."""
+        waiting = (one for one in self.jobs.list(bank) if one.kind == REPROCESS and not one.finished)
+        return next((one for one in waiting if one.document_id is None), None)
 
     def _consolidate_soon(self, bank: str) -> None:
         """Schedule consolidation after the last change, if the bank's or the memory's setting asks for it."""

@@ -109,9 +109,8 @@ def _following(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:
     """
     text = values["text"]
     changed: dict[str, Any] = {}
-    if fact.object and not {"object", "relation"} & values.keys() and not _names(text, fact.object):
-        value = _in_place_of(fact.object, fact.text, text)
-        changed = {"object": value} if value else {"object": None, "relation": None}
+    if fact.relation and not {"subject", "object", "relation"} & values.keys():
+        changed = _relation_in(fact, text)
     left = [
         (name, entity_id)
         for name, entity_id in zip(fact.entities, fact.entity_ids, strict=True)
@@ -123,6 +122,25 @@ def _following(fact: Fact, values: Mapping[str, Any]) -> dict[str, Any]:
         "entities": tuple(name for name, _ in left),
         "entity_ids": tuple(entity_id for _, entity_id in left),
     }
+
+
+def _relation_in(fact: Fact, text: str) -> dict[str, Any]:
+    """Return what a new text changes of a fact's relation.
+
+    It stays where the text has everything that the old one had of its subject and object, and at least one of them.
+    """
+    told = [part for part in (fact.subject, fact.object) if part and _names(fact.text, part)]
+    if told and all(_names(text, part) for part in told):
+        return {}
+    if (
+        fact.object
+        and fact.object in told
+        and (not fact.subject or fact.subject not in told or _names(text, fact.subject))
+    ):
+        value = _in_place_of(fact.object, fact.text, text)
+        if value:
+            return {"object": value}
+    return {"subject": None, "relation": None, "object": None}
 
 
 def _names(text: str, name: str) -> bool:

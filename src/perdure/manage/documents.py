@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Chunk, Document
+from perdure.domain.item import ReprocessPreview
 from perdure.domain.operation import Operation
 from perdure.domain.verb import READ, WRITE, verb
 from perdure.errors import NotFound
 from perdure.jobs.background import Background
+from perdure.jobs.reprocess_job import outdated_documents, preview_reprocess
 from perdure.manage.curation import retag_document
 from perdure.manage.document_history import DocumentEvent, document_history
 from perdure.retain.components import RetainComponents
@@ -44,9 +46,23 @@ class Documents:
             return document_history(reading, document_id)
 
     @verb(WRITE)
-    def reprocess(self, bank: str, document_id: str) -> Operation:
-        """Extract a stored document anew in the background; facts not found again are retired."""
+    def reprocess(self, bank: str, document_id: str | None = None) -> Operation:
+        """Extract a stored document anew in the background; facts not found again are retired.
+
+        Without a document, read every one anew that has facts of an earlier extractor; what a user corrected stays.
+        """
         return self._background.reprocess(check_bank_id(bank), document_id)
+
+    @verb(READ)
+    def outdated(self, bank: str) -> Sequence[str]:
+        """Return the ids of the documents that have facts of an earlier extractor, oldest first."""
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return outdated_documents(reading)
+
+    @verb(READ)
+    def preview_reprocess(self, bank: str) -> ReprocessPreview:
+        """Return what reading the documents of an earlier extractor anew would change."""
+        return preview_reprocess(self._components, check_bank_id(bank))
 
     @verb(WRITE)
     def refine(self, bank: str) -> Operation:

@@ -56,6 +56,8 @@ class Triple:
     """Empty if the relation says that a value is over, whatever it was."""
     corrects: bool = False
     """Whether it takes back an earlier statement ("sorry, I meant ...") that never was true."""
+    given: Window | None = None
+    """While it holds, of a relation that the caller passed with the text; None of others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

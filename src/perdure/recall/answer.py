@@ -9,7 +9,7 @@ from datetime import datetime
 from perdure.domain.fact import Chunk, Entity, Fact
 from perdure.domain.prompt import Timeline
 from perdure.domain.recall import Degraded, Query, RecallResult, Recollection
-from perdure.domain.rendering import ending
+from perdure.domain.rendering import edge, ending
 from perdure.recall.budget import BudgetCut, fit_chunks
 from perdure.recall.components import RecallRun
 from perdure.recall.current import ANSWERS, conflicts, is_over
@@ -17,6 +17,8 @@ from perdure.recall.doubt import judge_doubts
 from perdure.recall.judge import JudgedPool
 
 MAX_TIMELINE = 5
+MENTIONED_WITH = "mentioned with"
+"""What stands in the place of a relation where none is stated."""
 
 
 def answer(run: RecallRun, query: Query, judged: JudgedPool, cut: BudgetCut) -> RecallResult:
@@ -37,6 +39,7 @@ def answer(run: RecallRun, query: Query, judged: JudgedPool, cut: BudgetCut) -> 
             evidence=judged.level(candidate),
             candidate=candidate if explain else None,
             replaced_by=successors.get(fact.id),
+            edge=_edge(fact, query) if run.request.recipe.edges else "",
             notes=_notes(fact, over, successors, warnings, candidate.doubt or None),
             doubt=candidate.doubt or None,
             answers=candidate.answers,
@@ -63,6 +66,16 @@ def answer(run: RecallRun, query: Query, judged: JudgedPool, cut: BudgetCut) -> 
         cut=(*cut.left, *judged.dropped) if explain else (),
         signals=judged.signals if explain else None,
     )
+
+
+def _edge(fact: Fact, query: Query) -> str:
+    """Return the relation that a fact states, else that it names an entity of the question together with others."""
+    if fact.subject and fact.relation and fact.object:
+        return edge(fact.subject, fact.relation, fact.object)
+    named = dict(zip(fact.entity_ids, fact.entities, strict=True))
+    asked = next((entity_id for entity_id in query.entities if entity_id in named), None)
+    others = [name for entity_id, name in named.items() if entity_id != asked]
+    return edge(named[asked], MENTIONED_WITH, ", ".join(others)) if asked is not None and others else ""
 
 
 def _damaged(run: RecallRun) -> tuple[Degraded, ...]:

@@ -37,6 +37,8 @@ OVERFETCH = 3
 SIGNATURE_FLOOR = 0.65
 NOTE_SCORE = 0.5
 EDGE_SCORE = 0.6
+MENTION_SCORE = 0.3
+"""Of a statement that names an entity with another one, without a stated relation."""
 
 
 class SharedSemanticSearch:
@@ -137,10 +139,19 @@ def signature(context: ChannelContext) -> list[Hit]:
 
 
 def relation(context: ChannelContext) -> list[Hit]:
-    """Stated relations of the first entity that the question names, `alice -[works_with]-> bob`, at a fixed score."""
-    first = list(context.query.entities)[:1]
-    hits = context.search(RelationProbe(dict.fromkeys(first, 1.0))) if first else []
-    return [Hit(hit.fact_id, EDGE_SCORE) for hit in hits]
+    """Stated relations of the first entity that the question names, `alice -[works_with]-> bob`, at a fixed score.
+
+    Then statements that name it together with another entity, `alice -[mentioned with]-> bob`, at a lower one.
+    """
+    first = dict.fromkeys(list(context.query.entities)[:1], 1.0)
+    if not first:
+        return []
+    stated = [hit.fact_id for hit in context.search(RelationProbe(first))]
+    around = [hit.fact_id for hit in context.search(GraphProbe(facts={}, entities=first))]
+    named = context.run.reading.facts([fact_id for fact_id in around if fact_id not in stated])
+    mentioned = [fact.id for fact in named if len(fact.entity_ids) > 1]
+    hits = [Hit(fact_id, EDGE_SCORE) for fact_id in stated]
+    return [*hits, *(Hit(fact_id, MENTION_SCORE) for fact_id in mentioned)][: context.limit]
 
 
 def pagerank(context: ChannelContext) -> list[Hit]:

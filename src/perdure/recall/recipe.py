@@ -65,6 +65,8 @@ class Recipe:
     """Fused candidates that go on to reranking."""
     cross_pool: int = 300
     """Candidates that the reranker scores; 0 leaves it out."""
+    edges: bool = False
+    """Tell of each result how it joins entities."""
     read: int = 0
     """Candidates that the reader reads, for what answers and what is current; 0 leaves it out."""
     compare: int = 0

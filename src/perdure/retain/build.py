@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 
-from perdure.domain.fact import INSTRUCTION, Fact
+from perdure.domain.fact import GIVEN_RELATION, INSTRUCTION, Fact
 from perdure.domain.item import Item
 from perdure.domain.time import Window
 from perdure.domain.work import check_work
@@ -23,6 +23,7 @@ from perdure.retain.identity import dedupe_key, new_fact_id
 from perdure.retain.index_text import NEIGHBOURS, IndexText, index_text_in_turns
 from perdure.retain.plan import Plan
 from perdure.retain.ready import ReadyExtractor, ReadyFact, as_stated, restated
+from perdure.retain.relations import with_relations
 from perdure.text.voice import nearest_other
 
 SUSPECT_TRUST = 1
@@ -60,7 +61,7 @@ def build_facts(
         if isinstance(extractor, ReadyExtractor)
         else _extracted(extractor, turns, context)
     )
-    for step in steps:
+    for step in with_relations(plans, steps):
         drafts = []
         for number, extracted in step:
             check_work()
@@ -147,10 +148,13 @@ def _fact(
 
 
 def _valid(extracted: ExtractedFact, item: Item, said_at: datetime | None, now: datetime) -> Window:
-    """While it is true: as given, as stated, else from when it was said; never from the future on."""
+    """While it is true: as given with its relation or its item, as stated, else from when it was said; never from the future on."""
     stated = extracted.valid or Window()
-    start = item.valid_from or stated.start or (min(said_at, now) if said_at is not None else None)
-    end = item.valid_to or stated.end
+    given = (extracted.triple and extracted.triple.given) or Window()
+    start = (
+        given.start or item.valid_from or stated.start or (min(said_at, now) if said_at is not None else None)
+    )
+    end = given.end or item.valid_to or stated.end
     if start is not None and end is not None and end < start:
         start = None
     return Window(start, end)
@@ -173,7 +177,7 @@ def keep_unchanged(
             kept = same.pop(0)
             moved.append(
                 replace(
-                    restated(kept, changes) if isinstance(draft.extracted, ReadyFact) else kept,
+                    stated_again(kept, draft),
                     chunk_id=changes.chunk_id,
                     ordinal=changes.ordinal,
                     metadata=changes.metadata,
@@ -182,6 +186,26 @@ def keep_unchanged(
         else:
             fresh.append(draft)
     return fresh, moved, [fact for facts in waiting.values() for fact in facts]
+
+
+def stated_again(stored: Fact, draft: Draft) -> Fact:
+    """Return a stored fact that was drawn again, with what its source states of it now.
+
+    A relation that an earlier extractor read in its words goes.
+    """
+    if isinstance(draft.extracted, ReadyFact):
+        return restated(stored, draft.fact)
+    triple = draft.extracted.triple
+    if triple is None or triple.given is None:
+        is_read = stored.relation and not stored.made_by and GIVEN_RELATION not in stored.flags
+        return replace(stored, subject=None, relation=None, object=None) if is_read and not triple else stored
+    flags = tuple(dict.fromkeys((*stored.flags, GIVEN_RELATION)))
+    changed = replace(
+        stored, subject=triple.subject, relation=triple.relation, object=triple.object, flags=flags
+    )
+    if stored.end_recorded_at is not None:
+        return changed
+    return replace(changed, valid_from=draft.fact.valid_from, valid_to=draft.fact.valid_to)
 
 
 def drawn_identity(fact: Fact) -> tuple[str, str, str]:

@@ -38,7 +38,7 @@ def mask_request(store: Store, request: RetainRequest) -> RetainRequest:
 
 
 def _mask_item(item: Item, masked: Counter[str]) -> Item:
-    changes: dict[str, str | Mapping[str, str]] = {}
+    changes: dict[str, object] = {}
     for name in _TEXTS:
         text = getattr(item, name)
         without = _mask(text, masked) if text else text
@@ -47,6 +47,12 @@ def _mask_item(item: Item, masked: Counter[str]) -> Item:
     metadata = {key: _mask(value, masked) for key, value in item.metadata.items()}
     if metadata != item.metadata:
         changes["metadata"] = metadata
+    relations = tuple(
+        replace(one, subject=_mask(one.subject, masked), object=_mask(one.object, masked))
+        for one in item.relations
+    )
+    if relations != item.relations:
+        changes["relations"] = relations
     return replace(item, **changes) if changes else item  # type: ignore[arg-type]
 
 

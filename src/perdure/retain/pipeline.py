@@ -17,7 +17,14 @@ from perdure.errors import ModelError
 from perdure.ports.extractor import LocalFallback
 from perdure.ports.store import NewFact, Proof, Reading, Store, Transaction
 from perdure.ports.telemetry import MemoryOperation, RecordText
-from perdure.retain.build import Draft, build_facts, drawn_identity, drop_duplicates, keep_unchanged
+from perdure.retain.build import (
+    Draft,
+    build_facts,
+    drawn_identity,
+    drop_duplicates,
+    keep_unchanged,
+    stated_again,
+)
 from perdure.retain.changes import find_closures
 from perdure.retain.commit import Closure, CommitReceipt, FactChanges, Within, commit
 from perdure.retain.components import RetainComponents
@@ -243,10 +250,11 @@ def _draw(
             [draft for draft in step if drawn_identity(draft.fact) not in stored], holders
         )
         embedder.start([draft.text.own for draft in fresh])
+    drafts = [draft for draft in drafts if not _is_refused(draft)]
     drafts, moved, gone = keep_unchanged(plans, drafts)
     new, merged = drop_duplicates(drafts, holders)
     moved_too, gone = _stated_again(drafts, merged, gone)
-    moved += moved_too
+    moved += [*moved_too, *_related_now(reading, drafts, merged)]
     duplicates = [draft for draft in drafts if draft.fact.id in merged]
     return _Drawn(new, duplicates, merged, moved, _unproven(reading, plans, gone), fell_back)
 
@@ -267,11 +275,28 @@ def _stated_again(
             del merged[again.id]
             moved.append(
                 replace(
-                    fact, document_id=again.document_id, chunk_id=again.chunk_id, ordinal=again.ordinal,
+                    stated_again(fact, draft), document_id=again.document_id, chunk_id=again.chunk_id, ordinal=again.ordinal,
                     metadata=again.metadata,
                 )
             )  # fmt: skip
     return moved, list(left.values())
+
+
+def _is_refused(draft: Draft) -> bool:
+    """Return whether a user declared words wrong that the draft would state again."""
+    chunk_id, said = draft.fact.chunk_id, draft.fact.source_text
+    return any(chunk_id == chunk and words in said for chunk, words in draft.plan.refused)
+
+
+def _related_now(reading: Reading, drafts: Sequence[Draft], merged: Mapping[str, str]) -> list[Fact]:
+    """Return the stored facts that the caller's texts repeat together with a relation, with that relation."""
+    related = {
+        merged[draft.fact.id]: draft
+        for draft in drafts
+        if draft.fact.id in merged and draft.extracted.triple is not None and draft.extracted.triple.given
+    }
+    stored = reading.facts(list(related)) if related else []
+    return [stated_again(fact, related[fact.id]) for fact in stored]
 
 
 def _unproven(reading: Reading, plans: Sequence[Plan], facts: Sequence[Fact]) -> list[Fact]:

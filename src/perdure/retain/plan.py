@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from perdure.domain.fact import FORGOTTEN, REMOVED, Chunk, Document, Fact, TurnSpan
+from perdure.domain.fact import FORGOTTEN, REMOVED, RESTATED_AS, Chunk, Document, Fact, TurnSpan
 from perdure.domain.filter import Filter
-from perdure.domain.item import HASH_KEY, UNFINISHED_DOCUMENT, Item, UpdateMode
+from perdure.domain.item import HASH_KEY, KEEPS_CORRECTIONS, UNFINISHED_DOCUMENT, Item, UpdateMode
+from perdure.domain.record import Record
 from perdure.ports.extractor import Turn
 from perdure.ports.store import FactsWhere, Reading, Rows, Selection
 from perdure.retain.identity import digest, new_hash_key
@@ -44,6 +45,8 @@ class Plan:
     old_facts: Sequence[Fact] = ()
     """Current facts whose chunk is gone: kept if they are drawn again, else retired."""
     unchanged: int = 0
+    refused: Collection[tuple[str, str]] = ()
+    """(chunk, words) that a user declared wrong: statements with these words are not drawn again."""
     unfinished: bool = False
     """An earlier retain of it stored the text and failed at the facts."""
     earlier: Mapping[str, int] = field(default_factory=dict)
@@ -57,7 +60,7 @@ def plan_documents(reading: Reading, request: RetainRequest, now: datetime) -> l
     key = hash_key(reading)
     groups = group_items(key.value, stamp_items(request.items, now), now)
     documents = {document.id: document for document in reading.documents(list(groups))}
-    unfinished = {record.id for record in reading.records(UNFINISHED_DOCUMENT, list(groups))}
+    unfinished = {record.id: record for record in reading.records(UNFINISHED_DOCUMENT, list(groups))}
     return [
         _plan_document(
             reading,
@@ -66,7 +69,7 @@ def plan_documents(reading: Reading, request: RetainRequest, now: datetime) -> l
             items,
             request.mode,
             key,
-            unfinished=document_id in unfinished,
+            unfinished=unfinished.get(document_id),
         )
         for document_id, items in groups.items()
     ]
@@ -106,11 +109,12 @@ def _plan_document(
     mode: UpdateMode,
     key: HashKey,
     *,
-    unfinished: bool,
+    unfinished: Record | None,
 ) -> Plan:
     """Compare the items with what is stored of the document and keep what did not change.
 
-    Of an unfinished document the text is stored, but not all of its facts: it is read anew.
+    Of an unfinished document the text is stored, but not all of its facts: it is read anew. So is a chunk
+    with which relations are passed, since they may be others than before.
     """
     old_chunks = reading.chunks(document_id=new.id) if stored else []
     appending = mode is UpdateMode.APPEND and bool(old_chunks)
@@ -119,14 +123,20 @@ def _plan_document(
         new, turns, key.value, () if appending else old_chunks, old_chunks[-1].ordinal + 1 if appending else 0
     )
     same = set() if appending else {chunk.id for chunk in old_chunks} & {chunk.id for chunk in chunks}
-    finished = set() if unfinished else same
+    related = {
+        chunk_id for chunk_id, owner in zip(chunk_of_turn, owners, strict=True) if items[owner].relations
+    }
+    finished = set() if unfinished else same - related
     planned = [
         PlannedTurn(
             turn=replace(turn, fresh=False) if chunk_id in finished else turn, item=owner, chunk_id=chunk_id
         )
         for turn, owner, chunk_id in zip(turns, owners, chunk_of_turn, strict=True)
     ]
-    facts = _open_facts(reading, new.id) if stored and not appending else []
+    every_fact = reading.find_facts(FactsWhere(document_ids=[new.id])) if stored and not appending else []
+    facts = [fact for fact in every_fact if fact.retired_at is None]
+    keeps = unfinished is not None and KEEPS_CORRECTIONS in unfinished.body
+    corrected = corrected_facts(reading) if keeps else frozenset()
     every_chunk = [*(old_chunks if appending else ()), *chunks]
     return Plan(
         document=_document(stored or new, items, every_chunk, new.updated_at),
@@ -134,9 +144,14 @@ def _plan_document(
         turns=[*(_context_turns(old_chunks) if appending else ()), *planned],
         chunks=chunks,
         removed_chunks=() if appending else [chunk.id for chunk in old_chunks if chunk.id not in same],
-        old_facts=[fact for fact in facts if fact.chunk_id not in finished],
+        old_facts=[fact for fact in facts if fact.chunk_id not in finished and fact.id not in corrected],
         unchanged=sum(fact.chunk_id in finished for fact in facts),
-        unfinished=unfinished,
+        refused={
+            (fact.chunk_id or "", fact.source_text)
+            for fact in every_fact
+            if keeps and fact.invalidated_at is not None and fact.source_text
+        },
+        unfinished=unfinished is not None,
         earlier=_last_facts(reading, new, old_chunks) if appending else {},
         new_hash_key=key.value if key.is_new else None,
     )
@@ -162,6 +177,11 @@ def _turns(items: Sequence[Item]) -> tuple[list[Turn], list[int]]:
             )
             owners.append(index)
     return turns, owners
+
+
+def item_turns(items: Sequence[Item]) -> list[Turn]:
+    """Return the turns of stamped items."""
+    return _turns(items)[0]
 
 
 def _chunks(
@@ -258,9 +278,9 @@ def _last_facts(reading: Reading, document: Document, chunks: Sequence[Chunk]) -
     return {fact.id: turn_length(fact, by_id) for fact in reversed(newest_first)}
 
 
-def _open_facts(reading: Reading, document_id: str) -> list[Fact]:
-    facts = reading.find_facts(FactsWhere(document_ids=[document_id]))
-    return [fact for fact in facts if fact.retired_at is None]
+def corrected_facts(rows: Rows) -> frozenset[str]:
+    """Return the ids of the facts that a user restated."""
+    return frozenset(str(record.body["fact"]) for record in rows.records(RESTATED_AS))
 
 
 def _document(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from perdure.domain.fact import INSTRUCTION, Fact
+from perdure.domain.fact import GIVEN_RELATION, INSTRUCTION, Fact
 from perdure.domain.imported import ImportedDocument, ImportedFact
 from perdure.domain.orders import looks_like_instructions
 from perdure.ports.extractor import Cause, ExtractedFact, Extractor, Triple, Turn
@@ -90,6 +90,8 @@ def _ready(
     flags = {flag for read in reading for flag in read.flags if flag != INSTRUCTION}
     if looks_like_instructions(fact.text):
         flags.add(INSTRUCTION)
+    if fact.relation:
+        flags.add(GIVEN_RELATION)
     return ReadyFact(
         text=fact.text,
         turn=turn,

@@ -39,7 +39,7 @@ IdempotencyKey = Annotated[
 _TIMES = ("timestamp", "expires_at", "valid_from", "valid_to")
 _SAME_NAME = (
     "context", "metadata", "document_id", "speaker", "role", "title", "topic", "tier", "classification", "trust",
-    "credibility", "observation_scopes",
+    "credibility", "observation_scopes", "relations",
 )  # fmt: skip
 TIMELESS = "unset"
 KIND = "idempotency"
@@ -91,6 +91,9 @@ class MemoryItem(Body):
     expires_at: datetime | None = Field(None, description="Perdure: no longer recalled from then on")
     valid_from: datetime | None = Field(None, description="Perdure: true from then on")
     valid_to: datetime | None = Field(None, description="Perdure: true until then")
+    relations: list[dict[str, Any]] | None = Field(
+        None, description="Perdure: what it states; subject, relation, object, valid_from, valid_to"
+    )
 
 
 class RetainRequest(Body):

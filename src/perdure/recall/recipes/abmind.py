@@ -150,4 +150,5 @@ ABMIND = Recipe(
     scoring=AbmindScoring(),
     diversity=0.7,
     limit=10,
+    edges=True,
 )

@@ -16,4 +16,5 @@ MEMORIA = Recipe(
     cross_pool=30,
     scoring=BoostScoring(recency=0.0, temporal=0.0, proof=0.0),
     limit=10,
+    edges=True,
 )

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from perdure.errors import InvalidInput, NotFound
+from perdure.errors import InvalidInput, NotFound, PerdureError
 from perdure.surfaces.cli import exits, session
 from perdure.surfaces.cli.answer import Answer, command
 from perdure.surfaces.cli.draw import plural, size
@@ -31,6 +32,7 @@ from perdure.surfaces.cli.session import (
 
 if TYPE_CHECKING:
     from perdure.domain.damage import Verification
+    from perdure.domain.item import ReprocessPreview
     from perdure.settings import Settings
 
 SHOWN = 50
@@ -69,6 +71,61 @@ def export(
     line = f"exported bank {bank}: {report.written:,} {what} to {file}"
     value = {"bank": bank, "file": file, "format": form, "lines": report.written}
     tell(as_json, value, lambda _: make_console(stderr=True).print(line, markup=False))
+
+
+@command
+def reprocess(
+    memory: Memory,
+    bank: str,
+    document: Annotated[
+        str | None, typer.Argument(metavar="DOCUMENT", help="Only this document, whatever read it")
+    ] = None,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Show what would change, and change nothing")
+    ] = False,
+) -> Answer:
+    """Read the documents of an earlier extractor anew, from their stored text; interrupted, it goes on where it was."""
+    if preview and document is None:
+        seen = memory.documents.preview_reprocess(bank)
+        return Answer(seen, lambda shown: draw_reprocess(shown, bank, seen))
+    documents = [document] if document is not None else list(memory.documents.outdated(bank))
+    if not documents:
+        return Answer({"bank": bank, "documents": 0}, f"nothing to do: no earlier extractor read bank {bank}")
+    operation = memory.documents.reprocess(bank, document)
+    console = make_console(stderr=True)
+    with Progress(
+        TextColumn("reprocess"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=console, transient=True, disable=not console.is_terminal,
+    ) as bar:  # fmt: skip
+        task = bar.add_task("reprocess", total=operation.total)
+        while not operation.finished:
+            operation = memory.operations.get(bank, operation.id, wait=0.5)
+            bar.update(task, completed=operation.done)
+    if operation.error:
+        raise PerdureError(operation.error)
+    facts = (operation.result or {}).get("facts", 0)
+    value = {"bank": bank, "documents": len(documents), "facts": facts, "operation_id": operation.id}
+    return Answer(
+        value, f"read {plural(len(documents), 'document')} anew, {plural(int(str(facts)), 'new fact')}"
+    )
+
+
+def draw_reprocess(shown: Console, bank: str, preview: ReprocessPreview) -> None:
+    """Draw what would change, with some of the facts."""
+    shown.print(Text(f"{plural(len(preview.documents), 'document')} of bank {bank} would be read anew"))
+    lists = (
+        (preview.retired_texts, preview.retired, "-", "red"),
+        (preview.new_texts, preview.new, "+", "green"),
+    )
+    for texts, count, mark, style in lists:
+        for text in texts:
+            shown.print(Text(f"{mark} {text}", style=style))
+        if count > len(texts):
+            shown.print(Text(f"{mark} and {count - len(texts):,} more", style=style))
+    lost = f", {preview.without_relation:,} of them without the relation read in their words"
+    shown.print(
+        Text(f"{plural(preview.unchanged, 'fact')} would stay{lost if preview.without_relation else ''}")
+    )
 
 
 @command

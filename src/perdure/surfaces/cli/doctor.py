@@ -133,6 +133,8 @@ def check_database(settings: Settings) -> Iterator[Check]:
             structure = engine.database.verify(quick=True)
             banks = engine.banks.list()
             facts = sum(engine.banks.stats(bank.id).current_facts for bank in banks)
+            outdated = {bank.id: len(engine.documents.outdated(bank.id)) for bank in banks}
+            documents = {bank.id: len(engine.documents.list(bank.id)) for bank in banks}
     except PerdureError as error:
         yield Check("Database", name, FAIL, f"{place}: {error}", "perdure verify" if file is not None else "")
         return
@@ -144,6 +146,12 @@ def check_database(settings: Settings) -> Iterator[Check]:
     content = f"{plural(len(banks), 'bank')}, {plural(facts, 'fact')}"
     stored = f"{place}, {size(file.stat().st_size)}" if file is not None else place
     yield Check("Database", name, OK, f"{stored}: {content}")
+    for bank_id, count in outdated.items():
+        if count:
+            of = f"of {documents[bank_id]:,}" if count < documents[bank_id] else "all"
+            detail = f"{plural(count, 'document')} ({of}) hold facts of an earlier extractor"
+            remedy = f"perdure reprocess --preview -b {bank_id}, then without --preview"
+            yield Check("Database", f"bank {bank_id}", WARN, detail, remedy)
     for bank in banks:
         if bank.model is not None and bank.model.name.lower() != settings.embedder.lower() != "http":
             detail = f"holds vectors of {bank.model}, but the embedder is {settings.embedder}"

@@ -84,6 +84,7 @@ ENTRIES = (
     Entry(CARE, "export", "care:export", "Write a bank as JSON lines, a vault, a graph or an archive"),
     Entry(CARE, "import", "imports:import_", "Import chats, notes, transcripts, mails or another memory"),
     Entry(CARE, "database", "database:app", "Copy banks to another database"),
+    Entry(CARE, "reprocess", "care:reprocess", "Read the documents of an earlier extractor anew"),
     Entry(CARE, "verify", "care:verify", "Check everything stored for damage, and mend it"),
     Entry(CARE, "backup", "care:backup", "Write a checked copy of the database while it is in use"),
     Entry(CARE, "restore", "care:restore", "Put a backup in the place of the database"),
