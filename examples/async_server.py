@@ -3,7 +3,7 @@
 uvicorn --app-dir examples async_server:app
 
 curl -X POST localhost:8000/ann/turns -H 'content-type: application/json' -d '{"said": "I like figs."}'
-curl 'localhost:8000/ann?question=What+does+Ann+like%3F'
+curl 'localhost:8000/ann?said=What+does+Ann+like%3F'
 """
 
 from __future__ import annotations
@@ -45,6 +45,6 @@ async def remember(person: str, turn: Turn, request: Request) -> dict[str, int]:
 
 
 @app.get("/{person}")
-async def ask(person: str, question: str, request: Request) -> dict[str, str]:
-    recalled = await memory_of(request).recall(person, question, limit=3)
-    return {"evidence": recalled.evidence.value, "memory": recalled.to_prompt()}
+async def ask(person: str, said: str, request: Request) -> dict[str, str]:
+    """Return what to put before what the person says now, for a model."""
+    return {"memory": await memory_of(request).prompt(person, said, limit=3)}

@@ -1,4 +1,4 @@
-"""A chat with memory: recall before the model answers, retain both turns afterwards.
+"""A chat with memory: memory.prompt before the model is called, retain both turns afterwards.
 
     python examples/chat_loop.py chat.db
 
@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import sys
 
-from perdure import Perdure, RecallResult
+from perdure import Perdure
 
 BANK = "ann"
 
 
-def answer(recalled: RecallResult, said: str) -> str:
-    """What a model would say; it gets `recalled.to_prompt()` before what the user said. Here: the best fact, if any."""
-    if not said.endswith("?"):
+def answer(message: str) -> str:
+    """Return what a model would say to the message. Here: the nearest remembered line, if any."""
+    if not message.endswith("?"):
         return "Noted."
-    return recalled.recollections[0].text if recalled.recollections else "I do not know."
+    return next((line for line in message.splitlines() if line.startswith("[1]")), "I do not know.")
 
 
 def main(database: str) -> None:
@@ -27,8 +27,8 @@ def main(database: str) -> None:
             said = line.strip()
             if not said:
                 break
-            recalled = memory.recall(BANK, said, max_tokens=500)
-            reply = answer(recalled, said)
+            remembered = memory.prompt(BANK, said, max_tokens=500)
+            reply = answer(f"{remembered}\n\n{said}" if remembered else said)
             print(f"> {said}\n{reply}")
             turns = [
                 {"role": "user", "name": "Ann", "content": said},

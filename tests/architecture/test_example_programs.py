@@ -59,7 +59,7 @@ def test_the_async_server_remembers(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     with TestClient(app) as client:
         assert client.post("/ann/turns", json={"said": "I like figs."}).json() == {"facts": 1}
-        assert "figs" in client.get("/ann", params={"question": "What does Ann like?"}).json()["memory"]
+        assert "figs" in client.get("/ann", params={"said": "What does Ann like?"}).json()["memory"]
 
 
 @pytest.mark.long
