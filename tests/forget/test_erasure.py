@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from perdure import Filter, Perdure
 from perdure.ports.store import Traces
 from perdure.retain.identity import digest
+from tests.support.postgres import Server
 
 WORD = "Zanzibarquux"
 OPTIONS: dict[str, Any] = {
@@ -39,7 +41,8 @@ def forget_facts_with(memory: Perdure, word: str) -> None:
             assert memory.forget("b", fact_id=fact.id).traces is Traces.CLEARED
 
 
-def test_a_forgotten_person_is_nowhere_in_the_files(memory: Perdure, tmp_path: Path) -> None:
+def tell_of_person(memory: Perdure) -> str:
+    """Retain a conversation about a person; return a statement that is also about somebody else."""
     said = [
         ("Ann", f"{WORD} and I broke up on Sunday."),
         ("Ben", f"Oh no. Is {WORD}'s cat with you?"),
@@ -54,19 +57,61 @@ def test_a_forgotten_person_is_nowhere_in_the_files(memory: Perdure, tmp_path: P
         title=f"Chat with {WORD}",
         context=f"after {WORD} left",
         tags=[WORD, "chat"],
+        relations=[("Ann", "separated from", f"{WORD} Brandt"), (f"{WORD} Brandt", "likes", "tea")],
     )
     memory.retain(
         "b", f"Ann met {WORD} Brandt.", entities=[(f"{WORD} Brandt", "person")], metadata={"who": WORD}
     )
     memory.operations.get("b", memory.consolidate("b").id, wait=60)
+    return next(one.id for one in memory.facts.iterate("b") if one.text.endswith("broke up on Sunday."))
+
+
+def test_a_forgotten_person_is_nowhere_in_the_files(memory: Perdure, tmp_path: Path) -> None:
+    kept = tell_of_person(memory)
     (person,) = memory.entities.list("b", name=f"{WORD} Brandt")
     preview = memory.preview_forget("b", entity_id=person.id)
-    statement = next(one for one in preview.statements if one.text.endswith("broke up on Sunday."))
-    forgotten = memory.forget("b", entity_id=person.id, keep=[statement.fact_id])
-    assert memory.facts.get("b", statement.fact_id).text.endswith("[removed] and I broke up on Sunday.")
+    assert kept in {one.fact_id for one in preview.statements}
+    forgotten = memory.forget("b", entity_id=person.id, keep=[kept])
+    assert memory.facts.get("b", kept).text.endswith("[removed] and I broke up on Sunday.")
     assert traces(tmp_path) == 0
     assert forgotten.mentions_left == 0
     assert any("Miso" in fact.text for fact in memory.facts.list("b").facts)
+
+
+def test_a_forgotten_person_is_nowhere_in_the_files_of_a_postgresql_server() -> None:
+    own = Server()
+    own.start()
+    own.execute("CREATE DATABASE memory")
+    try:
+        with Perdure.open(own.url("memory"), **OPTIONS) as memory:
+            tell_of_person(memory)
+            own.execute("CHECKPOINT")
+            assert files_of_server_with(own, WORD)
+            (person,) = memory.entities.list("b", name=f"{WORD} Brandt")
+            forgotten = memory.forget("b", entity_id=person.id)
+            assert forgotten.mentions_left == 0
+            until(lambda: not files_of_server_with(own, WORD))
+            assert any("Miso" in fact.text for fact in memory.facts.list("b").facts)
+    finally:
+        own.remove()
+
+
+def files_of_server_with(server: Server, word: str) -> list[str]:
+    """Return the files of the data folder that have the word, write-ahead log included, in any case."""
+    return sorted(
+        path.name
+        for path in server.data.rglob("*")
+        if path.is_file() and path.parent.name != "log" and word.lower().encode() in path.read_bytes().lower()
+    )
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for what background work brings about."""
+    for _ in range(240):
+        if holds():
+            return
+        time.sleep(0.25)
+    assert holds()
 
 
 def test_forgetting_any_wording_forgets_all(memory: Perdure, tmp_path: Path) -> None:

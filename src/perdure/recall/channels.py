@@ -37,8 +37,8 @@ OVERFETCH = 3
 SIGNATURE_FLOOR = 0.65
 NOTE_SCORE = 0.5
 EDGE_SCORE = 0.6
-MENTION_SCORE = 0.3
-"""Of a statement that names an entity with another one, without a stated relation."""
+MENTION_SCORE = 0.01
+"""Of a statement that names an entity with another one, without a stated relation: below what words find."""
 
 
 class SharedSemanticSearch:
