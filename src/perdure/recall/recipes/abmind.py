@@ -12,6 +12,7 @@ from math import log
 
 from perdure.domain.fact import Fact, Tier
 from perdure.domain.recall import Candidate
+from perdure.recall.channels import MENTION_SCORE
 from perdure.recall.fuse import fuse_by_first_channel
 from perdure.recall.option_groups import Situation
 from perdure.recall.recipe import ChannelSpec, Recipe
@@ -56,7 +57,13 @@ class AbmindScoring:
         candidate.relevance = candidate.fused
         if channels[0] == "fuzzy":
             candidate.relevance = text_score(candidate.fused, fact, context.query.asked_at, self.decay)
-        unconfirmed = channels == ["fuzzy"] and "semantic_floor" in context.channels
+        # That a statement names an entity of the question confirms nothing.
+        confirming = [
+            rank for rank in candidate.ranks if rank.channel != "relation" or rank.score > MENTION_SCORE
+        ]
+        unconfirmed = [rank.channel for rank in confirming] == [
+            "fuzzy"
+        ] and "semantic_floor" in context.channels
         penalty = UNCONFIRMED if unconfirmed else 1.0
         situation = context_boost(fact, context.situation)
         emotion = emotion_boost(fact.emotion)
