@@ -35,7 +35,7 @@ def test_a_slash_asks_from_every_view(watched: Watched, site: Any) -> None:
 def test_j_and_k_walk_through_what_was_recalled_and_enter_opens(watched: Watched, site: Any) -> None:
     watched.open(f"#/{BANK}/ask?q={QUESTION}")
     page = watched.page
-    ids = [str(one.get_attribute("id")) for one in page.locator(".fact").all()]
+    ids = [str(one.get_attribute("id")) for one in page.locator(".fact:visible").all()]
     assert len(ids) > 2
     for pressed, place in (("j", 0), ("j", 1), ("j", 2), ("k", 1)):
         page.keyboard.press(pressed)
@@ -93,7 +93,6 @@ def test_a_view_can_be_used_by_everybody(view: str, watched: Watched, site: Any)
         violations += [
             f"{light}: {one['id']} ({one['impact']}): {node['html'][:160]} {node['failureSummary']}"
             for one in result["violations"]
-            if one["impact"] in ("serious", "critical")
             for node in one["nodes"][:3]
         ]
     assert violations == []

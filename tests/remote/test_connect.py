@@ -190,6 +190,7 @@ READS: dict[str, Call] = {
     "questions.list": lambda memory, ids: memory.questions.list(BANK, answered=True),
     "webhooks.list": lambda memory, ids: memory.webhooks.list(BANK),
     "webhooks.deliveries": lambda memory, ids: memory.webhooks.deliveries(BANK, ids.webhook),
+    "activity.list": lambda memory, ids: memory.activity.list(BANK, kind="retain"),
     "audit.list": lambda memory, ids: memory.audit.list(BANK, since=MAY),
     "llm.calls": lambda memory, ids: memory.llm.calls(BANK),
     "llm.costs": lambda memory, ids: memory.llm.costs(since=date(2026, 1, 1)),

@@ -47,7 +47,7 @@ function ask(event) {
 }
 
 function move(event, by) {
-  const rows = [...document.querySelectorAll(ROWS)];
+  const rows = [...document.querySelectorAll(ROWS)].filter((one) => one.checkVisibility());
   if (!rows.length) return;
   event.preventDefault();
   const place = rows.indexOf(document.activeElement);

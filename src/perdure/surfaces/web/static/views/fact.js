@@ -22,7 +22,8 @@ export async function open(content, { bank, id }) {
 export async function fill(place, bank, id, level = "h2") {
   const fact = await verb(bank, "facts.get", { fact_id: id });
   const moments = asOf();
-  const part = (title, read) => section(title, read(bank, fact));
+  const below = level === "h1" ? "h2" : "h3";
+  const part = (title, read) => section(below, title, read(bank, fact));
   show(
     place,
     h(level, { class: "statement" }, fact.text),
@@ -35,7 +36,7 @@ export async function fill(place, bank, id, level = "h2") {
     part("Stated in", proofs),
     part("Opinions that rest on it", opinions),
     part("Linked facts", links),
-    section("Details", details(bank, fact)),
+    section(below, "Details", details(bank, fact)),
   );
 }
 
@@ -47,10 +48,10 @@ function stated(fact) {
 }
 
 /** A part that is filled when its answer comes, and left out when there is nothing to tell. */
-function section(title, answer) {
+function section(level, title, answer) {
   const body = h("section", { "aria-label": title });
   Promise.resolve(answer).then(
-    (content) => (content ? show(body, h("h3", {}, title), content) : body.remove()),
+    (content) => (content ? show(body, h(level, {}, title), content) : body.remove()),
     (error) => show(body, failure(error)),
   );
   return body;
@@ -94,7 +95,7 @@ async function history(bank, fact) {
   const old = unique([...slot, ...housed.facts].filter((one) => one.superseded_by === fact.id));
   const others = unique(slot).filter((one) => one.superseded_by !== fact.id && one.id !== fact.superseded_by);
   if (!old.length && !after.length && !others.length) return null;
-  const part = (title, facts) => facts.length > 0 && [h("h4", {}, title), facts.map((one) => row(bank, one))];
+  const part = (title, facts) => facts.length > 0 && [h("p", { class: "faint" }, title), facts.map((one) => row(bank, one))];
   return h("div", {}, part("It replaced", old), part("Replaced by", after), part("Other values", others));
 }
 
