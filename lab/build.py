@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.scenes import TEST, Scene, write_scenes
+from lab.scenes import TEST, TRAIN, Asked, Scene, write_scenes
 from lab.sources import (
     chat_bank,
     chitchat_path,
@@ -21,10 +21,12 @@ from lab.sources import (
     friendsqa_scenes,
     molweni_scenes,
     sentence_scenes,
+    statebench_scenes,
     written_scenes,
 )
 from lab.teacher import Teacher, WordOverlap
 
+_ELSEWHERE = 0.25
 _SIMILAR, _OVERLAPPING, _RANDOM = 5, 3, 2
 _CHAT_SCENES, _CHAT_BANK, _CHAT_QUESTIONS = 600, 4000, 2400
 
@@ -37,6 +39,7 @@ def main() -> None:
     arguments.add_argument("--small", action="store_true", help="without the bank of real chat")
     options = arguments.parse_args()
     scenes = list(_scenes(options.shared, options.small))
+    _ask_elsewhere(scenes)
     teacher = Teacher(options.work / "cache")
     for number, scene in enumerate(scenes):
         if scene.split != TEST:
@@ -53,6 +56,7 @@ def _scenes(shared: Path, small: bool) -> Iterator[Scene]:
     yield from sentence_scenes()
     yield from friendsqa_scenes(shared / "friendsqa.json")
     yield from molweni_scenes(shared / "train" / "molweni.json")
+    yield from statebench_scenes(shared / "statebench.json")
     chat = list(chitchat_scenes(chitchat_path()))
     labelled = [scene for scene in chat if any(said.meaning for said in scene.statements)]
     others = [scene for scene in chat if not any(said.meaning for said in scene.statements)]
@@ -61,6 +65,17 @@ def _scenes(shared: Path, small: bool) -> Iterator[Scene]:
     yield from others[:_CHAT_SCENES]
     if not small:
         yield chat_bank(others[_CHAT_SCENES:], _CHAT_BANK, _CHAT_QUESTIONS)
+
+
+def _ask_elsewhere(scenes: list[Scene]) -> None:
+    """Put some questions to a conversation of other people, which holds no answer."""
+    written = [scene for scene in scenes if scene.effects and scene.source != "changes" and scene.split == TRAIN]
+    chooser = random.Random(1)
+    asked = [(scene, question) for scene in written for question in scene.questions]
+    for scene, question in asked:
+        others = [each for each in written if each.language == scene.language and each.id != scene.id]
+        if others and chooser.random() < _ELSEWHERE:
+            chooser.choice(others).questions.append(Asked(question.text, question.asker, "none"))
 
 
 def _add_pools(scene: Scene, teacher: Teacher) -> None:

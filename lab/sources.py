@@ -152,14 +152,48 @@ def _bounds(dialogue: dict[str, Any]) -> list[int]:
     return bounds
 
 
+def statebench_scenes(path: Path) -> Iterator[Scene]:
+    """Yield StateBench's timelines of the split `train`: a turn with a required value and no forbidden one answers.
+
+    Timelines are composed of few sentences, so each question is taken once for each answer.
+    """
+    asked: set[tuple[str, str]] = set()
+    for timeline in json.loads(path.read_text(encoding="utf-8")):
+        if timeline["split"] != TRAIN:
+            continue
+        scene = Scene(timeline["id"], "statebench", TRAIN)
+        for event in timeline["events"]:
+            if "turn" in event:
+                speaker = "bot" if event["turn"] == "assistant" else "user"
+                scene.statements.append(Said(event["text"], speaker, date=event["at"][:10]))
+            elif "query" in event:
+                answers = list(_state_answers(scene.statements, event["must"], event["must_not"]))
+                words = scene.statements[answers[0].index].text if answers else ""
+                says_more = bool(answers) and answers[0].words.casefold() not in event["query"].casefold()
+                if len(answers) == 1 and says_more and (event["query"], words) not in asked:
+                    asked.add((event["query"], words))
+                    scene.questions.append(Asked(event["query"], "", "current", answers))
+        if scene.questions:
+            yield scene
+
+
+def _state_answers(statements: list[Said], must: list[str], must_not: list[str]) -> Iterator[Expected]:
+    for index, said in enumerate(statements):
+        text = said.text.casefold()
+        value = next((each for each in must if len(each) > 3 and each.casefold() in text), None)
+        if value is not None and not any(each.casefold() in text for each in must_not):
+            at = text.find(value.casefold())
+            yield Expected(index, said.text[at : at + len(value)])
+
+
 def chitchat_path() -> Path:
     """Return the data file of the package `chitchat-dataset`, whose code is never imported."""
     return Path(str(metadata.distribution("chitchat-dataset").locate_file("chitchat_dataset/dataset.json")))
 
 
 def chitchat_scenes(path: Path, labelled: Path = LAB / "data" / "labelled") -> Iterator[Scene]:
-    """Yield real conversations of at least twelve messages, with the labels of `labelled/*.tsv`."""
-    labels = _chat_labels(labelled)
+    """Yield real conversations of at least twelve messages, with the labels of `labelled/train*.tsv`."""
+    labels = read_chat_labels(*sorted(labelled.glob("train*.tsv")))
     conversations = json.loads(path.read_text(encoding="utf-8"))
     for id, conversation in sorted(conversations.items()):
         messages = [message for turn in conversation["messages"] for message in turn]
@@ -184,9 +218,10 @@ def chitchat_scenes(path: Path, labelled: Path = LAB / "data" / "labelled") -> I
         yield scene
 
 
-def _chat_labels(folder: Path) -> dict[str, dict[int, tuple[str, str]]]:
+def read_chat_labels(*paths: Path) -> dict[str, dict[int, tuple[str, str]]]:
+    """Return conversation -> message -> (meaning, about)."""
     labels: dict[str, dict[int, tuple[str, str]]] = defaultdict(dict)
-    for path in sorted(folder.glob("*.tsv")):
+    for path in paths:
         for line in path.read_text(encoding="utf-8").splitlines():
             if line.strip() and not line.startswith("#"):
                 id, index, meaning, about = line.split("\t")[:4]

@@ -12,7 +12,8 @@ import torch
 from onnx import numpy_helper
 from torch import Tensor
 
-from lab.encoder import ReaderNetwork
+from lab.encoder import Layer, ReaderNetwork
+from perdure.models.reader import SHIPPED
 
 STARTS = {
     "minilm-6": ("minilm", [0, 1, 2, 3, 4, 5]),
@@ -21,6 +22,7 @@ STARTS = {
     "cross-encoder-4": ("cross-encoder", [1, 4, 7, 11]),
     "cross-encoder-8": ("cross-encoder", [0, 2, 4, 5, 7, 8, 10, 11]),
     "cross-encoder-12": ("cross-encoder", list(range(12))),
+    "shipped": ("shipped", [0, 1, 2, 3, 4, 5]),
 }
 """The encoder and the layers taken of it."""
 _PROJECTION = re.compile(r"/(?:bert/)?(encoder/layer\.\d+/.+|pooler/dense|classifier)/(?:Gemm_)?MatMul_quant")
@@ -29,6 +31,9 @@ _PROJECTION = re.compile(r"/(?:bert/)?(encoder/layer\.\d+/.+|pooler/dense|classi
 def load_start(network: ReaderNetwork, start: str) -> None:
     """Fill the network from the named start."""
     encoder, layers = STARTS[start]
+    if encoder == "shipped":
+        _go_on_from(network, SHIPPED / "reader.onnx")
+        return
     network.start_from(_minilm() if encoder == "minilm" else _cross_encoder(), layers)
 
 
@@ -76,3 +81,40 @@ def _cross_encoder() -> dict[str, Tensor]:
             name = name if name == "classifier" else f"bert.{name}"
             weights[f"{name}.weight"] = dequantised(node.input[1].removesuffix("_quantized")).T.contiguous()
     return weights
+
+
+def _go_on_from(network: ReaderNetwork, path: Path) -> None:
+    """Fill the network, heads included, from an exported reader (`lab.graph` names its weights)."""
+    arrays = {each.name: numpy_helper.to_array(each) for each in onnx.load(str(path)).graph.initializer}
+
+    def weight(name: str) -> Tensor:
+        if name in arrays:
+            return torch.from_numpy(arrays[name].astype(np.float32))
+        zero, scale = arrays[f"{name}_zero_point"], arrays[f"{name}_scale"]
+        values = (arrays[f"{name}_quantized"].astype(np.float32) - zero.astype(np.float32)) * scale
+        return torch.from_numpy(values.astype(np.float32))
+
+    with torch.no_grad():
+        for name in ("words", "positions", "types"):
+            getattr(network, name).weight.copy_(weight(f"{name}.weight"))
+        network.norm.weight.copy_(weight("norm.gamma"))
+        network.norm.bias.copy_(weight("norm.beta"))
+        for number, layer in enumerate(network.layers):
+            assert isinstance(layer, Layer)
+            for part in ("qkv", "out", "up", "down"):
+                getattr(layer, part).weight.copy_(weight(f"layer{number}.{part}.weight").T)
+            for part in ("qkv", "up"):
+                getattr(layer, part).bias.copy_(weight(f"layer{number}.{part}.bias"))
+            for norm, before in (("attention_norm", "out"), ("norm", "down")):
+                getattr(layer, norm).weight.copy_(weight(f"layer{number}/{norm}.gamma"))
+                getattr(layer, norm).bias.copy_(weight(f"layer{number}/{norm}.beta"))
+                getattr(layer, before).bias.copy_(weight(f"layer{number}/{norm}.bias"))
+        heads: dict[str, torch.nn.Module] = {
+            name: getattr(network, name) for name in ("pooler", "relevance", "spans", "tags")
+        }
+        for name in ("answers", "meaning", "about", "effect"):
+            head = getattr(network, name)
+            heads |= {f"{name}/inner": head[0], name: head[2]}
+        for name, module in heads.items():
+            module.weight.copy_(weight(f"heads/{name}.weight").T)  # type: ignore[operator]
+            module.bias.copy_(weight(f"heads/{name}.bias"))  # type: ignore[operator]
