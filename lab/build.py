@@ -69,7 +69,9 @@ def _scenes(shared: Path, small: bool) -> Iterator[Scene]:
 
 def _ask_elsewhere(scenes: list[Scene]) -> None:
     """Put some questions to a conversation of other people, which holds no answer."""
-    written = [scene for scene in scenes if scene.effects and scene.source != "changes" and scene.split == TRAIN]
+    written = [
+        scene for scene in scenes if scene.effects and scene.source != "changes" and scene.split == TRAIN
+    ]
     chooser = random.Random(1)
     asked = [(scene, question) for scene in written for question in scene.questions]
     for scene, question in asked:

@@ -26,10 +26,11 @@ from lab.evaluate import (
     wilson,
 )
 from lab.names import GIVEN
-from lab.scenes import Scene, read_scenes
+from lab.scenes import TEST, Scene, read_scenes
+from lab.sources import chitchat_path, chitchat_scenes
 from lab.teacher import Teacher
 from perdure.models.reader import OnnxReader
-from perdure.ports.reader import AnswerReading, PlacedStatement
+from perdure.ports.reader import MEANINGS, AnswerReading, PlacedStatement
 
 Change = Callable[[PlacedStatement], PlacedStatement]
 
@@ -176,6 +177,36 @@ def report_meanings(reader: OnnxReader, scenes: Sequence[Scene]) -> None:
             )
 
 
+def report_real_chat(reader: OnnxReader) -> None:
+    """Print how far the reader agrees with two labellings of real chat, and these with each other."""
+    first, second = (
+        {
+            scene.id: scene
+            for scene in chitchat_scenes(chitchat_path(), name)
+            if any(s.meaning for s in scene.statements)
+        }
+        for name in ("testA", "testB")
+    )
+    print("\n## Meaning on real chat\n")
+    for name, scenes in (("A", first), ("B", second)):
+        figures = meaning_figures(reader, list(scenes.values()))
+        print(
+            f"reader and {name}: {figures.statements} statements, accuracy {figures.accuracy:.3f}, macro-F1 {figures.macro_f1:.3f}"
+        )
+    pairs = [
+        (one.meaning, other.meaning)
+        for id, scene in first.items()
+        for one, other in zip(scene.statements, second[id].statements, strict=True)
+        if one.meaning
+    ]
+    f1 = [
+        2 * sum(a == b == label for a, b in pairs) / sum((a == label) + (b == label) for a, b in pairs)
+        for label in MEANINGS
+        if sum(a == label for a, _ in pairs) >= 10
+    ]
+    print(f"A and B: accuracy {np.mean([a == b for a, b in pairs]):.3f}, macro-F1 {np.mean(f1):.3f}")
+
+
 def report_effects(reader: OnnxReader, scenes: Sequence[Scene]) -> None:
     """Print how many changes are closed at which rate of wrong closings, also on perturbed text."""
     print("\n## Effect\n")
@@ -261,6 +292,8 @@ def main() -> None:
         report_answers(reader, scenes, Teacher(options.work / "cache-test") if options.teacher else None)
     if options.only in ("", "meaning"):
         report_meanings(reader, scenes)
+        if options.split == TEST:
+            report_real_chat(reader)
     if options.only in ("", "effect"):
         report_effects(reader, scenes)
     if options.only in ("", "perturbations"):

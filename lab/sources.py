@@ -191,9 +191,13 @@ def chitchat_path() -> Path:
     return Path(str(metadata.distribution("chitchat-dataset").locate_file("chitchat_dataset/dataset.json")))
 
 
-def chitchat_scenes(path: Path, labelled: Path = LAB / "data" / "labelled") -> Iterator[Scene]:
-    """Yield real conversations of at least twelve messages, with the labels of `labelled/train*.tsv`."""
-    labels = read_chat_labels(*sorted(labelled.glob("train*.tsv")))
+LABELLED = LAB / "data" / "labelled"
+"""Labels of real messages by conversation and place; `testA` and `testB` are two independent labellings of the same."""
+
+
+def chitchat_scenes(path: Path, labelled: str = "train*") -> Iterator[Scene]:
+    """Yield real conversations of at least twelve messages, with the labels of the files of that name."""
+    labels = read_chat_labels(*sorted(LABELLED.glob(f"{labelled}.tsv")))
     conversations = json.loads(path.read_text(encoding="utf-8"))
     for id, conversation in sorted(conversations.items()):
         messages = [message for turn in conversation["messages"] for message in turn]
