@@ -212,7 +212,7 @@ class BankRows(ABC):
     def features(self, ids: Sequence[str]) -> dict[str, Features]:
         rows = list(self._where(_FEATURES, "id", ids))
         vectors: dict[int, dict[str, Vector]] = {no: {} for _, no, *_ in rows}
-        for view in self.views():
+        for view in self.views() if rows else ():
             query = "SELECT fact, value FROM vector WHERE bank = ? AND view = ?"
             for no, value in self._where(query, "fact", vectors, view):
                 vectors[no][view] = columns.from_float16([value])[0]

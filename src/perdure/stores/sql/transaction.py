@@ -159,6 +159,8 @@ class BankTransaction(BankRows):
             self._pack_new()
 
     def update_facts(self, facts: Sequence[Fact]) -> None:
+        if not facts:
+            return
         self._check_banks(fact.bank for fact in facts)
         numbers = self.numbers_of(fact.id for fact in facts)
         stored = {fact.id: fact for fact in self.facts(list(numbers))}
@@ -449,7 +451,7 @@ class BankTransaction(BankRows):
 
     def _delete_vectors(self, numbers: Sequence[int]) -> None:
         """Delete all vectors of facts, those of another model that are kept aside too."""
-        for view in self.views():
+        for view in self.views() if numbers else ():
             self._delete("vector", "fact", numbers, view=view)
         for table in ("staged", "staged_vector"):
             self._delete(table, "fact", numbers)
