@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 
@@ -11,6 +12,7 @@ def run() -> None:
         from perdure.contrib.assistants.client import main
 
         main(sys.argv[2:])
+    gc.set_threshold(200_000)  # What a command loads stays until it ends; looking through it only takes time.
     from perdure.surfaces.cli.main import run as run_command
 
     run_command()

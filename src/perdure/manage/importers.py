@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol
 
@@ -64,4 +63,6 @@ def read_chats(text: str, name: str, document_id: str | None = None) -> list[Cha
 
 
 def _importers() -> list[Importers]:
+    from importlib.metadata import entry_points
+
     return [entry.load() for entry in entry_points(group=GROUP)]

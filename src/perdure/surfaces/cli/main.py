@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import typer
@@ -102,6 +100,8 @@ PLUGINS = "perdure.commands"
 @cache
 def every_entry() -> Sequence[Entry]:
     """Return the commands, those of the installed plugins at the end."""
+    from importlib.metadata import entry_points
+
     return (*ENTRIES, *(entry for plugin in entry_points(group=PLUGINS) for entry in plugin.load()))
 
 
@@ -220,9 +220,6 @@ def run() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     private_files()
-    gc.set_threshold(
-        50_000
-    )  # what a command loads stays until it ends: looking through it again only takes time
     sys.exit(main(sys.argv[1:]))
 
 
