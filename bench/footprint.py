@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+from typing import Any
 from unittest.mock import patch
 
 import perdure
@@ -48,8 +49,8 @@ def statements_of(opened: list[str]) -> Iterator[None]:
     """Append the statements of every connection that is opened inside the block, for as long as it is open."""
     connect = sqlite3.connect
 
-    def traced(*arguments: object, **options: object) -> sqlite3.Connection:
-        connection = connect(*arguments, **options)  # type: ignore[arg-type]
+    def traced(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*arguments, **options)
         connection.set_trace_callback(opened.append)
         return connection
 
@@ -68,7 +69,7 @@ def footprint(work: Callable[[], object], statements: list[str]) -> Footprint:
             result.calls[name] += 1
 
     statements.clear()
-    threading.setprofile_all_threads(watch) if sys.version_info >= (3, 12) else threading.setprofile(watch)
+    threading.setprofile(watch)
     sys.setprofile(watch)
     try:
         work()
@@ -85,22 +86,25 @@ def main() -> None:
     listing = parser.parse_args().list
     statements: list[str] = []
     lines: list[str] = []
-    with tempfile.TemporaryDirectory() as folder, statements_of(statements):
-        with Perdure.open(f"{folder}/memory.db") as memory:
-            memory.retain("ann", BEFORE, speaker="Ann")
-            memory.recall("ann", "Where does Vera work?")
-            memory.reflect("ann", "What does Vera do?")
-            for verb, work in (
-                ("retain", lambda: memory.retain("ann", SAID, speaker="Ann")),
-                ("recall", lambda: memory.recall("ann", ASKED)),
-                ("reflect", lambda: memory.reflect("ann", ASKED)),
-            ):
-                run = footprint(work, statements)
-                counts = f"{len(run.calls)} functions in {len(run.files)} files, {len(run.selects)} SELECTs"
-                print(f"{verb}: {counts}")
-                lines += [f"# {verb}: {counts}", ""]
-                lines += [f"{times:5} {file} {name}" for (file, name, _), times in run.calls.most_common()]
-                lines += ["", *(" ".join(select.split())[:300] for select in run.selects), ""]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        statements_of(statements),
+        Perdure.open(f"{folder}/memory.db") as memory,
+    ):
+        memory.retain("ann", BEFORE, speaker="Ann")
+        memory.recall("ann", "Where does Vera work?")
+        memory.reflect("ann", "What does Vera do?")
+        for verb, work in (
+            ("retain", lambda: memory.retain("ann", SAID, speaker="Ann")),
+            ("recall", lambda: memory.recall("ann", ASKED)),
+            ("reflect", lambda: memory.reflect("ann", ASKED)),
+        ):
+            run = footprint(work, statements)
+            counts = f"{len(run.calls)} functions in {len(run.files)} files, {len(run.selects)} SELECTs"
+            print(f"{verb}: {counts}")
+            lines += [f"# {verb}: {counts}", ""]
+            lines += [f"{times:5} {file} {name}" for (file, name, _), times in run.calls.most_common()]
+            lines += ["", *(" ".join(select.split())[:300] for select in run.selects), ""]
     if listing:
         listing.write_text("\n".join(lines), encoding="utf-8")
 
