@@ -285,11 +285,11 @@ class ForgetArguments(TypedDict, total=False):
     """What to erase: exactly one of a fact, a document, an entity, or the whole bank."""
 
     fact_id: str | None
-    """Id of a fact."""
+    """Id of a fact; for assistants its whole line too."""
     document_id: str | None
     """Id of a document, with all its facts."""
     entity_id: str | None
-    """Id of a person, place or thing, with everything that mentions it; on the command line its name too."""
+    """Id of a person, place or thing, with everything that mentions it; for people and assistants its name too."""
     everything: bool
     """The whole bank."""
     keep: Collection[str] | None

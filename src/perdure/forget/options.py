@@ -12,10 +12,10 @@ from perdure.errors import InvalidInput
 class Target(Options):
     """What to erase: exactly one of a fact, a document, an entity, or the whole bank."""
 
-    fact_id: str | None = option(None, "Id of a fact.", flat="fact")
+    fact_id: str | None = option(None, "Id of a fact; for assistants its whole line too.", flat="fact")
     document_id: str | None = option(None, "Id of a document, with all its facts.", flat="document")
     entity_id: str | None = option(
-        None, "Id of a person, place or thing, with everything that mentions it; on the command line its name too.",
+        None, "Id of a person, place or thing, with everything that mentions it; for people and assistants its name too.",
         flat="entity",
     )  # fmt: skip
     everything: bool = option(False, "The whole bank.", on=NOT_MCP)
@@ -39,6 +39,6 @@ class Target(Options):
     def _complete(self) -> None:
         named = [self.fact_id, self.document_id, self.entity_id]
         if sum(part is not None for part in named) + self.everything != 1:
-            raise InvalidInput("forget", "exactly one of fact_id, document_id, entity_id, everything")
+            raise InvalidInput("forget", "exactly one of a fact, a document, an entity or everything")
         if self.keep and self.entity_id is None:
             raise InvalidInput("keep", "an entity that is forgotten")

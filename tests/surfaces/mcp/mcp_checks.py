@@ -47,11 +47,13 @@ async def check_conversation(session: Session, bank: dict[str, str]) -> None:
     assert [memory["id"] for memory in recent.data["memories"]] == [fact_id]
     assert "Maya plays the cello in Lisbon." in recent.text.splitlines()[2]
     assert fact_id in (await session.call_tool("recent", {"with_ids": True, **bank})).text
+    assert (await session.call_tool("recent", {"tags": ["music"], **bank})).data["total"] == 1
+    assert (await session.call_tool("recent", {"types": ["opinion"], **bank})).data["total"] == 0
     for until, total in (("2024-05-01", 0), ("2024-05-02", 1)):
         timeline = await session.call_tool("recent", {"since": "2024-05-01", "until": until, **bank})
         assert timeline.data["total"] == total
 
-    mended = await session.call_tool("correct", {"fact_id": fact_id, "text": "Maya plays the viola.", **bank})
+    mended = await session.call_tool("correct", {"fact": fact_id, "text": "Maya plays the viola.", **bank})
     assert not mended.is_error, mended.text
     assert "- now: Maya plays the viola." in mended.text
     fact_id = mended.data["new_fact_id"]
@@ -60,13 +62,13 @@ async def check_conversation(session: Session, bank: dict[str, str]) -> None:
     oboe = {"query": "Who plays the oboe?", **bank}
     await session.call_tool("retain", {"content": "Ruben plays the oboe.", **bank})
     wrong = (await session.call_tool("recall", oboe)).data["memories"][0]["id"]
-    declared = await session.call_tool("correct", {"fact_id": wrong, "reason": "a mix-up", **bank})
+    declared = await session.call_tool("correct", {"fact": wrong, "reason": "a mix-up", **bank})
     assert declared.data.get("new_fact_id") is None
     memories = (await session.call_tool("recall", {**oboe, "precision": "search"})).data["memories"]
     assert [memory["id"] for memory in memories] == [fact_id]
 
     await check_lines(session, bank)
-    forgotten = await session.call_tool("forget", {"fact_id": fact_id, **bank})
+    forgotten = await session.call_tool("forget", {"fact": fact_id, **bank})
     assert forgotten.data["forgotten_facts"] == 2  # with its earlier wording
     empty = await session.call_tool("recall", {"query": "Who plays the viola?", **bank})
     assert empty.data["memories"] == []
@@ -139,15 +141,12 @@ async def check_errors(session: Session) -> None:
         ("recall", {}, "query"),
         ("retain", {"content": ""}, "content"),
         ("retain", {"content": "x", "timestamp": "whenever"}, "timestamp"),
-        ("forget", {}, "fact_id, fact, document_id, entity: expected exactly one of them"),
-        (
-            "forget",
-            {"fact_id": "x", "fact": "y"},
-            "fact_id, fact, document_id, entity: expected exactly one of them",
-        ),
+        ("forget", {}, "forget: expected exactly one of"),
+        ("forget", {"document": "x", "fact": "y"}, "forget: expected exactly one of"),
         ("forget", {"fact": "nobody ever said this"}, "fact: expected the whole line of a fact"),
-        ("forget", {"fact_id": "nothing"}, "not_found"),
-        ("forget", {"document_id": "nothing"}, "not_found"),
+        ("forget", {"document": "nothing"}, "not_found"),
+        ("forget", {"entity": "nobody at all"}, "not_found"),
+        ("forget", {"everything": True}, "everything: expected one of"),
         ("recall", {"query": "why " * 10_000}, "query"),
         ("recall", {"query": "x", "max_tokens": -1}, "max_tokens"),
         ("retain", {"content": "Maya plays. " * 20_000}, "content: expected at most"),
@@ -160,13 +159,13 @@ async def check_errors(session: Session) -> None:
         ("retain", {"content": 5}, "content: expected a valid string"),
         ("retain", {"content": "x", "document_id": ""}, "document_id"),
         ("retain", {"content": "x", "bank": ""}, "bank: expected"),
-        ("recent", {"limit": 0}, "limit: expected greater than or equal to 1"),
+        ("recent", {"limit": -1}, "limit: expected greater than or equal to 0"),
+        ("recent", {"limit": 101}, "limit: expected at most 100"),
         ("recent", {"about": "nobody at all"}, "entity 'nobody at all'"),
         ("recent", {"since": "whenever"}, "since"),
-        ("correct", {"text": "x"}, "fact_id, fact: expected exactly one of them"),
+        ("correct", {"text": "x"}, "fact: expected a value"),
         ("correct", {"fact": " ", "text": "x"}, "fact: expected the whole line of a fact"),
-        ("correct", {"fact_id": "nothing", "text": "x"}, "not_found"),
-        ("correct", {"fact_id": "nothing", "text": "x", "reason": "y"}, "reason: expected no text"),
+        ("correct", {"fact": "nothing", "text": "x", "reason": "y"}, "reason: expected no text"),
         ("recall", {"query": "x", "tags": [5]}, "tags"),
     ):
         result = await session.call_tool(name, arguments)

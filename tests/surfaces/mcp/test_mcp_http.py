@@ -16,6 +16,7 @@ import pytest
 import uvicorn
 
 from perdure import Perdure, Settings, __version__
+from perdure.forget.options import Target
 from perdure.surfaces.keys import create_key, revoke_key
 from perdure.surfaces.mcp.http import mount
 from perdure.surfaces.mcp.tools import Tools
@@ -158,8 +159,8 @@ def test_keys_open_only_their_banks_and_scopes(engine: Perdure, mode: str) -> No
             assert len(found.data["memories"]) == 1
             for tool, arguments in (
                 ("retain", {"content": "x"}),
-                ("forget", {"document_id": "x"}),
-                ("correct", {"fact_id": "x"}),
+                ("forget", {"document": "x"}),
+                ("correct", {"fact": "x"}),
             ):
                 refused = await session.call_tool(tool, {**arguments, "bank": "work"})
                 assert refused.is_error
@@ -211,5 +212,5 @@ def test_mcp_lives_inside_the_rest_app(engine: Perdure) -> None:
 def test_a_person_is_forgotten_by_name(engine: Perdure) -> None:
     engine.retain("default", "Maya lives in Lisbon.")
     engine.retain("default", "Tomás plays the cello.")
-    assert Tools(engine).forget(entity="maya").data.forgotten_facts == 1
+    assert Tools(engine).forget(Target(entity_id="maya")).data.forgotten_facts == 1
     assert [fact.text for fact in engine.facts.list("default").facts] == ["Tomás plays the cello."]

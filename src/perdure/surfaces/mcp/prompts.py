@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from perdure.domain.rendering import marked
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput, NotFound
+from perdure.manage.facts import FactListOptions
 from perdure.recall.options import PromptOptions
 from perdure.surfaces.mcp.tools import DEFAULTS, Tools
 
@@ -71,7 +72,7 @@ def _session(engine: Perdure, bank: str, _: str) -> str:
 
 
 def _recent(tools: Tools, bank: str) -> str:
-    return tools.recent(limit=RECENT, bank=bank).text
+    return tools.recent(FactListOptions(limit=RECENT), bank=bank).text
 
 
 PROMPTS: Mapping[str, Prompt] = {

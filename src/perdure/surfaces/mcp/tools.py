@@ -11,11 +11,11 @@ from pydantic import Field
 from perdure.domain.filter import TagsMatch
 from perdure.domain.inert import inert
 from perdure.domain.rendering import ORDER_MARK
-from perdure.domain.time import parse_span
 from perdure.domain.work import departure
 from perdure.engine import Perdure
 from perdure.errors import InvalidInput
 from perdure.forget.options import Target
+from perdure.manage.facts import FactListOptions
 from perdure.recall.options import PromptOptions
 from perdure.reflect.options import ReflectOptions
 from perdure.retain.options import RetainOptions
@@ -50,19 +50,7 @@ MAX_CONTENT_CHARACTERS = 200_000
 
 BankName = Annotated[str | None, Field(description="Memory bank; leave out for the default one")]
 Question = Annotated[str, Field(description="What you want to know, as a full question with names and dates")]
-Tokens = Annotated[int, Field(ge=0, description="At most so many tokens of text, all of it")]
-Since = Annotated[str | None, Field(description="Only what happened on or after this ISO 8601 date")]
-Until = Annotated[
-    str | None,
-    Field(description="Only what happened before this ISO 8601 time; a date without a time includes its day"),
-]
-FactId = Annotated[
-    str | None, Field(description="Id of the fact, as recall and recent return it with `with_ids`")
-]
-FactWords = Annotated[
-    str | None,
-    Field(description="Instead of its id: the whole line of the fact, as recall or recent told it"),
-]
+WithIds = Annotated[bool, Field(description="Add fact ids to the text")]
 _CITATION = re.compile(r"^\s*(?:[-*]|\[\d+\])\s+")
 """What a listing has before a fact."""
 _DETAILS = (re.compile(r" ⚠ .*$", re.DOTALL), re.compile(r" \([^()]*\)$"), re.compile(r" \[[^\[\]]*\]$"))
@@ -109,9 +97,7 @@ class Tools:
         self,
         query: Question,
         options: Annotated[PromptOptions, Shown(DEFAULTS)] = PromptOptions(**DEFAULTS),
-        with_ids: Annotated[
-            bool, Field(description="Add fact ids to the text, as `forget` and `correct` need them")
-        ] = False,
+        with_ids: WithIds = False,
         bank: BankName = None,
     ) -> Reply[RecallOutput]:
         """Search memory: facts from earlier conversations that bear on a question, best first, with dates, sources and evidence.
@@ -145,8 +131,7 @@ class Tools:
 
     def correct(
         self,
-        fact_id: FactId = None,
-        fact: FactWords = None,
+        fact: Annotated[str, Field(description="Id of the fact, or its whole line as it was told")],
         text: Annotated[
             str | None,
             Field(
@@ -158,13 +143,12 @@ class Tools:
     ) -> Reply[CorrectOutput]:
         """Mend a remembered fact: state it anew with `text`, or without it declare the fact wrong.
 
-        Call it when the user says that something remembered is not so. Name the fact by its line, as recall told it, or
-        by its id. The old wording leaves recall and stays in the history. What changed in the world (a move, a new job) is no mistake: use retain.
+        Call it when the user says that something remembered is not so. The old wording leaves recall and stays in the history. What changed in the world (a move, a new job) is no mistake: use retain.
         """
         chosen = bank or DEFAULT_BANK
         if text is not None and reason is not None:
             raise InvalidInput("reason", "no text beside it: a reason is kept of facts that are just wrong")
-        fact_id = self._fact_meant(chosen, fact_id, fact)
+        fact_id = self._fact_meant(chosen, fact)
         if text is None:
             return corrected(chosen, fact_id, self._engine.facts.invalidate(chosen, fact_id, reason), None)
         before = self._engine.facts.get(chosen, fact_id)
@@ -172,16 +156,11 @@ class Tools:
 
     def recent(
         self,
-        limit: Annotated[int, Field(ge=1, le=MAX_RECENT, description="At most so many facts")] = 10,
-        since: Since = None,
-        until: Until = None,
-        about: Annotated[
-            str | None, Field(description="Only facts on this person, place or thing, by name")
-        ] = None,
-        max_tokens: Tokens = MAX_TOKENS,
-        with_ids: Annotated[
-            bool, Field(description="Add fact ids to the text, as `forget` and `correct` need them")
-        ] = False,
+        options: Annotated[FactListOptions, Shown({"limit": 10})] = FactListOptions(limit=10),
+        max_tokens: Annotated[
+            int, Field(ge=0, description="At most so many tokens of text, all of it")
+        ] = MAX_TOKENS,
+        with_ids: WithIds = False,
         bank: BankName = None,
     ) -> Reply[RecentOutput]:
         """List what was remembered last, newest first; with `since` or `until` a timeline of what happened then, in order.
@@ -189,61 +168,43 @@ class Tools:
         For "what did we do last time", "what happened in May", "what is new about Ann". For a question, use recall.
         """
         chosen = bank or DEFAULT_BANK
-        window = parse_span(since, until)
-        entity = None if about is None else self._engine.entities.get(chosen, about).id
-        page = self._engine.facts.list(
-            chosen, entity=entity, dated=window, limit=limit,
-            order="newest_recorded" if window is None else "earliest_dated",
-        )  # fmt: skip
+        if options.limit > MAX_RECENT:
+            raise InvalidInput("limit", f"at most {MAX_RECENT}", options.limit)
+        page = self._engine.facts.list(chosen, **options.given())
         return listed(chosen, page, self._engine.count_tokens, max_tokens, with_ids=with_ids)
 
-    def forget(
-        self,
-        fact_id: FactId = None,
-        fact: FactWords = None,
-        document_id: Annotated[str | None, Field(description="Id of a document, with all its facts")] = None,
-        entity: Annotated[
-            str | None,
-            Field(description="Name or id of a person, place or thing, with everything that mentions it"),
-        ] = None,
-        bank: BankName = None,
-    ) -> Reply[ForgetOutput]:
+    def forget(self, options: Target, bank: BankName = None) -> Reply[ForgetOutput]:
         """Erase one fact, one document with its facts, or a person with all that mentions them, for good.
 
-        Only when the user asks for it.
-
-        Name the fact by its line, as recall told it, or by its id. What is merely wrong is for correct; what has changed
-        in the world for retain.
+        Only when the user asks for it. What is merely wrong is for correct; what has changed in the world for retain.
         """
         chosen = bank or DEFAULT_BANK
-        if sum(one is not None for one in (fact_id, fact, document_id, entity)) != 1:
-            raise InvalidInput("fact_id, fact, document_id, entity", "exactly one of them")
-        entity_id = None if entity is None else self._engine.entities.get(chosen, entity).id
-        if document_id is not None:
-            self._engine.documents.get(chosen, document_id)
-        elif entity_id is None:
-            fact_id = self._fact_meant(chosen, fact_id, fact)
-            self._engine.facts.get(chosen, fact_id)
-        target = {"fact_id": fact_id, "document_id": document_id, "entity_id": entity_id}
-        gone = self._engine.forget(chosen, **Target.read(target).given()).facts
+        target = options.given()
+        if options.fact_id is not None:
+            target["fact_id"] = self._fact_meant(chosen, options.fact_id)
+        elif options.entity_id is not None:
+            target["entity_id"] = self._engine.entities.get(chosen, options.entity_id).id
+        elif options.document_id is not None:
+            self._engine.documents.get(chosen, options.document_id)
+        gone = self._engine.forget(chosen, **target).facts
         return Reply(
             f"Forgot {_facts(gone)} in bank {inert(chosen)}.", ForgetOutput(bank=chosen, forgotten_facts=gone)
         )
 
-    def _fact_meant(self, bank: str, fact_id: str | None, line: str | None) -> str:
+    def _fact_meant(self, bank: str, fact: str) -> str:
         """Return the id of the one fact that is named by its id or by its whole words; never of a similar one."""
-        if fact_id is not None and line is None:
-            return fact_id
-        if fact_id is not None or line is None:
-            raise InvalidInput("fact_id, fact", "exactly one of them")
-        for words in _wordings(line):
+        if self._engine.facts.get_many(bank, [fact]):
+            return fact
+        for words in _wordings(fact):
             page = self._engine.facts.list(bank, text=words.rstrip("."), limit=MOST_ALIKE)
             same = [one.id for one in page.facts if _plain(one.text) == _plain(words)]
             if len(same) == 1:
                 return same[0]
             if same:
                 raise InvalidInput("fact", f"words that one fact has; these have them: {', '.join(same)}")
-        raise InvalidInput("fact", "the whole line of a fact, as recall tells it; `with_ids` tells ids")
+        raise InvalidInput(
+            "fact", "the whole line of a fact, as recall tells it, or its id, which `with_ids` tells"
+        )
 
 
 def _wordings(line: str) -> list[str]:
