@@ -69,7 +69,7 @@ def surfaces(**settings: Any) -> Iterator[Surfaces]:
     with proxied() as (proxy, url), Perdure.open(url, **chosen) as engine:
 
         def with_mcp(app: Any) -> None:
-            mount(app, app.state.service.engine, app.state.service.workers, engine.settings)
+            mount(app)
 
         with (
             running(engine, extend=with_mcp) as base,

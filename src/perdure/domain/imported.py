@@ -124,7 +124,8 @@ class ImportReport:
     def __str__(self) -> str:
         verb = "would import" if self.dry_run else "imported"
         parts = [f"{self.added:,} new", f"{self.updated:,} changed", f"{self.unchanged:,} unchanged"]
-        line = f"{verb} {self.documents:,} documents from {self.source} ({', '.join(parts)})"
+        documents = f"{self.documents:,} document{'' if self.documents == 1 else 's'} from {self.source}"
+        line = f"{verb} {documents} into {', '.join(self.banks) or 'no bank'} ({', '.join(parts)})"
         if not self.dry_run:
             line += f": {self.facts:,} new facts"
         return line + (f"; {self.skipped_total:,} parts skipped" if self.skipped_total else "")

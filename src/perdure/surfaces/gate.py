@@ -31,11 +31,19 @@ LINGER_BYTES, LINGER_SECONDS = 100_000_000, 2.0
 """How much of a refused body is read, and how long each piece is waited for, so that its client can read the answer."""
 
 
-def error_response(
-    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+def plain_error(
+    status: int,
+    code: str,
+    message: str,
+    detail: object = None,
+    headers: Mapping[str, str] | None = None,
+    fields: Mapping[str, object] | None = None,
 ) -> JSONResponse:
-    """Return an error in the form of all surfaces over HTTP."""
-    body = {"detail": message, "error": {"code": code, "message": message}}
+    """Return the one form of all errors over HTTP."""
+    error: dict[str, object] = {"code": code, "message": message}
+    if fields is not None:
+        error["fields"] = fields
+    body = {"detail": message if detail is None else detail, "error": error}
     return JSONResponse(body, status_code=status, headers=dict(headers or {}))
 
 
@@ -75,11 +83,13 @@ def refuse(error: PerdureError) -> JSONResponse:
     """Answer a caller that is not let in, without waiting for the rest of its request."""
     closing = {"Connection": "close"}
     if isinstance(error, Forbidden):
-        return error_response(403, error.code, str(error), closing)
+        return plain_error(403, error.code, str(error), headers=closing)
     if isinstance(error, Unauthorised):
-        return error_response(401, error.code, str(error), {"WWW-Authenticate": "Bearer", **closing})
+        return plain_error(401, error.code, str(error), headers={"WWW-Authenticate": "Bearer", **closing})
     if isinstance(error, StoreError):
-        return error_response(503, error.code, "the keys cannot be read", {"Retry-After": "1", **closing})
+        return plain_error(
+            503, error.code, "the keys cannot be read", headers={"Retry-After": "1", **closing}
+        )
     raise error
 
 
@@ -102,7 +112,7 @@ class Presence:
         try:
             if connections.is_spare(scope.get("client")) and not is_health(scope["path"]):
                 headers = {"Retry-After": "1", "Connection": "close"}
-                full = error_response(503, "busy", "too many connections", headers)
+                full = plain_error(503, "busy", "too many connections", headers=headers)
                 await full(scope, receive, send)
             else:
                 await self._attend(scope, receive, send)
@@ -148,10 +158,10 @@ class Presence:
                 await app
         if stopped and not started:
             headers = {"Retry-After": "1", "Connection": "close"}
-            await error_response(503, "stopping", "the server stops", headers)(scope, receive, send)
+            await plain_error(503, "stopping", "the server stops", headers=headers)(scope, receive, send)
         if incoming.late and not started:
             headers = {"Connection": "close"}
-            late = error_response(408, "request_timeout", "the body did not arrive in time", headers)
+            late = plain_error(408, "request_timeout", "the body did not arrive in time", headers=headers)
             await late(scope, receive, send)
 
 

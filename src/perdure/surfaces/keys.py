@@ -5,13 +5,14 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from perdure.domain.bank import check_bank_id
+from perdure.domain.plain import from_record, to_record
 from perdure.domain.record import Record
 from perdure.errors import InvalidInput, NotFound
 
@@ -81,17 +82,19 @@ def create_key(
     now = datetime.now(UTC)
     if expires_at is not None and expires_at <= now:
         raise InvalidInput("expires_at", "a time to come", expires_at.isoformat())
+    key_id = secrets.token_hex(8)
+    text = f"{PREFIX}_{key_id}_{secrets.token_urlsafe(32)}"
     key = ApiKey(
-        id=secrets.token_hex(8),
+        id=key_id,
         name=name,
         banks=_banks(tuple(dict.fromkeys(banks))),
         scopes=_scopes(scopes),
         created_at=now,
         expires_at=expires_at,
+        digest=_digest(text),
     )
-    text = f"{PREFIX}_{key.id}_{secrets.token_urlsafe(32)}"
     _need_keys(engine)  # first: should the second write fail, nobody gets in
-    engine.records.save_own(_record(key, _digest(text)))
+    engine.records.save_own(_record(key))
     return key, text
 
 
@@ -105,21 +108,22 @@ def rotate_key(engine: Perdure, key_id: str, *, keep: timedelta = timedelta(0)) 
     if keep <= timedelta(0):
         revoke_key(engine, key_id)
     elif old.expires_at is None or old.expires_at > ends:
-        engine.records.save_own(_record(old, old.digest, expires_at=ends))
+        engine.records.save_own(_record(replace(old, expires_at=ends)))
     return new, text
 
 
 def list_keys(engine: Perdure) -> list[ApiKey]:
     """All keys, oldest first, also those that have expired."""
     used = {record.id: record.updated_at for record in engine.records.list(USE_KIND)}
-    return [_read(record, used.get(record.id)) for record in engine.records.list(KIND)]
+    keys = (from_record(ApiKey, record) for record in engine.records.list(KIND))
+    return [replace(key, last_used_at=used.get(key.id)) for key in keys]
 
 
 def find_key(engine: Perdure, key_id: str) -> ApiKey:
     records = engine.records.list(KIND, ids=[key_id])
     if not records:
         raise NotFound("key", key_id)
-    return _read(records[0], None)
+    return from_record(ApiKey, records[0])
 
 
 def read_keys(engine: Perdure) -> KeySet:
@@ -192,31 +196,5 @@ def _scopes(scopes: Iterable[str]) -> frozenset[Scope]:
     return chosen
 
 
-def _record(key: ApiKey, digest: str, *, expires_at: datetime | None = None) -> Record:
-    expires = expires_at or key.expires_at
-    body: dict[str, object] = {
-        "name": key.name,
-        "banks": list(key.banks),
-        "scopes": sorted(scope.value for scope in key.scopes),
-        "sha256": digest,
-    }
-    if expires is not None:
-        body["expires_at"] = expires.isoformat()
-    return Record(kind=KIND, id=key.id, body=body, created_at=key.created_at)
-
-
-def _read(record: Record, last_used_at: datetime | None) -> ApiKey:
-    body = record.body
-    banks, scopes, expires = body["banks"], body["scopes"], body.get("expires_at")
-    assert isinstance(banks, list)
-    assert isinstance(scopes, list)
-    return ApiKey(
-        id=record.id,
-        name=str(body.get("name", "")),
-        banks=tuple(banks),
-        scopes=frozenset(Scope(scope) for scope in scopes),
-        created_at=record.created_at,
-        expires_at=None if expires is None else datetime.fromisoformat(str(expires)),
-        last_used_at=last_used_at,
-        digest=str(body["sha256"]),
-    )
+def _record(key: ApiKey) -> Record:
+    return to_record(KIND, replace(key, last_used_at=None))

@@ -18,7 +18,7 @@ def test_import_finds_out_the_source_and_again_changes_nothing(cli: Cli, tmp_pat
     first = cli("import", path, "--as", "Ines", "--json").json
     assert (first["source"], first["added"], first["skipped_total"]) == ("chatgpt", 1, 1)
     again = cli("import", "chatgpt", path, "--as", "Ines")
-    assert "0 new · 0 changed · 1 unchanged" in again.out
+    assert "(0 new, 0 changed, 1 unchanged)" in again.out
     assert "skipped" in again.out
     assert "Porto" in cli("recall", "Where did Ines move?").out
 

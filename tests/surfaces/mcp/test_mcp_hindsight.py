@@ -38,7 +38,7 @@ def engine(tmp_path: Path) -> Iterator[Perdure]:
 @pytest.fixture
 def url(engine: Perdure) -> Iterator[str]:
     app = create_app(engine)
-    mount(app, engine, app.state.service.workers)
+    mount(app)
     with serving(app) as address:
         yield f"{address}/hindsight/mcp"
 

@@ -66,7 +66,7 @@ def serving(app: Any) -> Iterator[str]:
 
 def app_with_mcp(engine: Perdure, settings: Settings | None = None) -> Any:
     app = create_app(engine, settings)
-    mount(app, engine, app.state.service.workers, settings)
+    mount(app)
     return app
 
 

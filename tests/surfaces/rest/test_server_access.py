@@ -56,7 +56,7 @@ def engine(tmp_path: Path) -> Iterator[Perdure]:
 
 
 def with_mcp(app: Any) -> None:
-    mount(app, app.state.service.engine, app.state.service.workers)
+    mount(app)
 
 
 def bearer(secret: str) -> dict[str, str]:

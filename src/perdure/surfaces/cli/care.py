@@ -216,30 +216,21 @@ def _salvage(settings: Settings, target: Path) -> Answer:
 
 def draw(console: Console, done: Verification) -> None:
     """Draw what was checked, then what is damaged and what was done about it."""
-    checked = [
-        "the structure of the file" if name == "structure" else plural(count, name.removesuffix("s"), name)
-        for name, count in done.checked.items()
-    ]
-    console.print(Text(f"checked {', '.join(checked) or 'nothing: there are no banks'}"))
+    checked = [f"{count:,} {name}" for name, count in done.checked.items() if name != "structure"]
+    console.print(Text(f"checked {', '.join(['the structure', *checked])}"))
     for damage in done.damage[:SHOWN]:
-        mark, style = ("\u2713", "green") if damage.repaired else ("\u2717", "bold red")
-        line = Text.assemble((f" {mark} ", style), str(damage))
-        if damage.repaired:
-            line.append(f": {damage.repair}", style="green")
-        elif damage.repair:
-            line.append(f" (--repair: {damage.repair})", style="yellow")
-        console.print(line)
+        mark, style = ("\u2713", "green") if damage.repaired else ("\u2717", "red")
+        console.print(
+            Text(f" {mark} {damage}" + (f" ({damage.repair})" if damage.repair else ""), style=style)
+        )
     if len(done.damage) > SHOWN:
         console.print(Text(f"   and {len(done.damage) - SHOWN:,} more; --json lists all"))
-    if done.sound:
-        told = "nothing is damaged" if not done.damage else f"{plural(len(done.damage), 'damage')} mended"
-        console.print(Text(told, style="green"))
-        return
     mendable = sum(bool(damage.repair) for damage in done.left)
-    console.print(Text(f"{len(done.left)} damaged, {mendable} of them can be mended", style="red"))
-    if mendable:
-        console.print(Text("\u2192 perdure verify --repair", style="yellow"))
+    if done.sound:
+        mended = f"{plural(len(done.damage), 'damage')} mended" if done.damage else "nothing is damaged"
+        console.print(Text(mended, style="green"))
+    elif mendable:
+        console.print(Text(f"{mendable} can be mended: perdure verify --repair", style="yellow"))
     if mendable < len(done.left):
-        console.print(
-            Text("\u2192 perdure restore BACKUP, or give them up: perdure verify --drop", style="yellow")
-        )
+        lost = "the others" if mendable else "none can be mended"
+        console.print(Text(f"{lost}: perdure restore BACKUP, or perdure verify --drop", style="yellow"))

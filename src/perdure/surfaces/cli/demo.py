@@ -6,6 +6,7 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,10 +19,10 @@ from perdure.domain.item import RetainResult
 from perdure.domain.recall import RecallResult
 from perdure.errors import InvalidInput, ModelError
 from perdure.surfaces.cli.draw import plural
-from perdure.surfaces.cli.draw_recall import KEEP_LOADED, draw_rows, milliseconds, why_first
+from perdure.surfaces.cli.draw_recall import KEEP_LOADED, draw_recall, why_first
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import AsJson, load_settings
-from perdure.surfaces.plain import plain, plain_recall, total_milliseconds
+from perdure.surfaces.plain import plain, plain_recall
 
 if TYPE_CHECKING:  # the command's help loads neither
     from perdure.engine import Perdure
@@ -76,7 +77,8 @@ def _run(script: dict[str, Any], database: Path, as_json: bool) -> None:
         draw_opening(shown, script, done, seconds)
         for number, (question, result) in enumerate(answers, start=1):
             draw_question(shown, number, question, result)
-        draw_close(shown)
+        shown.print(Text('\nNext: perdure retain notes/ then perdure recall "…" --explain', style="bold"))
+        shown.print(Text(KEEP_LOADED, style="dim"))
 
 
 def at_hand(settings: Settings) -> tuple[Settings, list[str]]:
@@ -113,55 +115,25 @@ def ask(engine: Perdure, script: dict[str, Any]) -> Iterator[tuple[dict[str, str
     """Each question with its answer, explained, as of the script's own date; the models are loaded before the first."""
     engine.recall(BANK, script["questions"][0]["text"], track=False)
     for question in script["questions"]:
-        asked_at = script["asked_at"]
-        yield (
-            question,
-            engine.recall(
-                BANK,
-                question["text"],
-                asked_at=asked_at,
-                precision=question.get("precision", "search"),
-                explain=True,
-                track=False,
-            ),
-        )
+        precision = question.get("precision", "search")
+        yield question, engine.recall(
+            BANK, question["text"], asked_at=script["asked_at"], precision=precision, explain=True, track=False
+        )  # fmt: skip
 
 
 def draw_opening(console: Console, script: Mapping[str, Any], done: RetainResult, seconds: float) -> None:
     """Draw what was remembered, from what, and how long it took."""
-    turns = script["turns"]
-    days = len({turn["date"][:10] for turn in turns})
-    head = Text("perdure demo", style="bold cyan")
-    head.append("  long-term memory, on this machine, without a language model", style="dim")
-    console.print(head)
-    line = Text(f"Remembered {len(turns)} turns of {days} days: ")
-    line.append(plural(len(done.fact_ids), "fact"), style="bold")
-    line.append(f", {plural(done.entities, 'entity', 'entities')}, {plural(done.links, 'link')}")
-    console.print(line.append("."))
-    took = f"That took {seconds:.1f} s, the loading of the models included."
-    console.print(Text(f"{took} Asked on {script['asked_at'][:10]}:\n", style="dim"))
+    turns, days = len(script["turns"]), len(done.document_ids)
+    console.print(Text("perdure demo: memory on this machine, without a language model", style="bold cyan"))
+    told = (
+        f"Remembered {turns} turns of {days} days as {plural(len(done.fact_ids), 'fact')} in {seconds:.1f} s"
+    )
+    console.print(Text(f"{told}, the loading of the models included. Asked on {script['asked_at'][:10]}:"))
 
 
 def draw_question(console: Console, number: int, question: Mapping[str, str], result: RecallResult) -> None:
     """Draw a question: why it is hard, the first facts with who said them, and why the first one won."""
-    head = Text(f"{number}. {result.query.text}", style="bold")
-    head.append(f"  {question['kind']}: {question['why']}", style="not bold dim")
-    console.print(head)
+    console.print(Text(f"\n{number}. {question['kind']}: {question['why']}", style="cyan"))
+    draw_recall(console, replace(result, recollections=result.recollections[:SHOWN]))
     if result.recollections:
-        draw_rows(console, result.recollections[:SHOWN])
-        left = len(result.cut) + len(result.recollections) - SHOWN
-        console.print(
-            Text(why_first(result) + (f" {left} more came after these." if left > 0 else ""), style="cyan")
-        )
-    else:
-        console.print(Text(f"memory holds nothing on this: {result.abstained_because}", style="yellow"))
-    for part in result.degraded:
-        console.print(Text(f"without {part.part}: {part.reason}", style="yellow"))
-    console.print(Text(f"{milliseconds(total_milliseconds(result))}\n", style="dim"))
-
-
-def draw_close(console: Console) -> None:
-    """Draw where to go on."""
-    steps = (("perdure retain notes/", "bold"), (" then ", "dim"), ('perdure recall "…" --explain', "bold"))
-    console.print(Text.assemble(("Next: ", "dim"), *steps))
-    console.print(Text(KEEP_LOADED, style="dim"))
+        console.print(Text(why_first(result), style="cyan"))

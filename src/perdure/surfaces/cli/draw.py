@@ -29,7 +29,9 @@ TELLING = (
     "calls", "input_tokens", "output_tokens", "price", "done", "total", "priority", "last_refreshed_at", "updated_at",
 )  # fmt: skip
 """Fields by how much they tell about a row; others come after them."""
-MIN_PROSE, MOST_OF_PROSE, MOST_OF_CELL, MOST_COLUMNS, MOST_ROWS, SHORT_ID = 30, 200, 28, 6, 200, 8
+MIN_PROSE, MOST_OF_PROSE, MOST_OF_CELL, MOST_COLUMNS, MOST_ROWS, MOST_LEFT_OUT, SHORT_ID = (
+    30, 200, 28, 6, 200, 10, 8,
+)  # fmt: skip
 _MOMENT = re.compile(r"^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?\+00:00$")
 
 
@@ -113,6 +115,16 @@ def size(count: int | None) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"
+
+
+def draw_done(console: Console, line: str, left_out: Sequence[str], total: int = 0) -> None:
+    """Draw what was done, and below it what was left out and why; of `total` such parts the first few."""
+    console.print(Text(line, style="bold green"))
+    for part in left_out[:MOST_LEFT_OUT]:
+        console.print(Text(part, style="yellow"))
+    more = max(total, len(left_out)) - MOST_LEFT_OUT
+    if more > 0:
+        console.print(Text(f"and {more:,} more; --json lists them", style="yellow"))
 
 
 def table(*columns: str | Column, expand: bool = True, padding: PaddingDimensions = (0, 1)) -> Table:

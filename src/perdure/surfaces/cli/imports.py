@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from perdure.domain.imported import ImportProgress, ImportReport
 from perdure.errors import InvalidInput, NotFound
-from perdure.surfaces.cli.draw import plural
-from perdure.surfaces.cli.output import bars, tell
+from perdure.surfaces.cli.draw import draw_done
+from perdure.surfaces.cli.output import progress, tell
 from perdure.surfaces.cli.session import (
     DEFAULT_BANK,
     AsJson,
@@ -34,7 +31,6 @@ if TYPE_CHECKING:  # a command's help loads none of it
     from perdure.engine import Perdure
 
 OWN = "perdure"
-MOST_SKIPPED_SHOWN = 10
 
 
 def import_(
@@ -70,12 +66,13 @@ def import_(
     from perdure.manage.importers import open_source
 
     open_source(path, source, key=key).close()  # before a database is made for what cannot be read
-    with _target(database, dry_run) as engine, _bar(as_json) as advance:
+    with _target(database, dry_run) as engine, progress(quiet=as_json) as show:
         report = engine.banks.import_from(
             bank, path, source=source, user=user, tags=tags or (), split=split, dry_run=dry_run, key=key,
-            progress=advance,
+            progress=lambda at: show(at.stage, at.documents, at.total, at.document_id),
         )  # fmt: skip
-    tell(as_json, report, lambda shown: draw_report(shown, report))
+    skipped = [f"skipped {part.path}: {part.reason}" for part in report.skipped]
+    tell(as_json, report, lambda shown: draw_done(shown, str(report), skipped, report.skipped_total))
 
 
 @contextmanager
@@ -136,35 +133,3 @@ def _origin(file: str) -> Iterator[IO[str]]:
     else:
         with Path(file).open(encoding="utf-8") as origin:
             yield origin
-
-
-@contextmanager
-def _bar(quiet: bool) -> Iterator[Callable[[ImportProgress], None]]:
-    with bars(quiet=quiet) as bar:
-        task = bar.add_task("reading", total=None, at="")
-        yield lambda at: bar.update(
-            task, description=at.stage, completed=at.documents, total=at.total, at=at.document_id[-40:]
-        )
-
-
-def draw_report(shown: Console, report: ImportReport) -> None:
-    """Draw what was added, what did not change, and what was left out and why."""
-    verb = "would import" if report.dry_run else "imported"
-    head = Text(f"{verb} {plural(report.added + report.updated, 'document')}", style="bold green")
-    into = ", ".join(report.banks) or "no bank"
-    head.append(f" from {report.source} into {into}", style="default")
-    shown.print(head)
-    parts = [f"{report.added:,} new", f"{report.updated:,} changed", f"{report.unchanged:,} unchanged"]
-    parts.append(plural(report.turns, "turn"))
-    if not report.dry_run:
-        parts.append(plural(report.facts, "new fact"))
-        parts += [f"{report.merged:,} merged"] if report.merged else []
-        parts += [f"{report.retired:,} retired"] if report.retired else []
-    if report.earliest is not None and report.latest is not None:
-        parts.append(f"{report.earliest:%Y-%m-%d} to {report.latest:%Y-%m-%d}")
-    shown.print(Text(" · ".join(parts), style="dim"))
-    for part in report.skipped[:MOST_SKIPPED_SHOWN]:
-        shown.print(Text(f"skipped {part.path}: {part.reason}", style="yellow"))
-    if report.skipped_total > MOST_SKIPPED_SHOWN:
-        more = report.skipped_total - MOST_SKIPPED_SHOWN
-        shown.print(Text(f"and {more:,} more; --json lists them", style="yellow"))

@@ -77,7 +77,7 @@ ENTRIES = (
     Entry(INSIDE, "audit", "", "What was done with a bank over the servers"),
     Entry(INSIDE, "llm", "", "Calls of language models, their cost and health"),
     Entry(SERVE, "serve", "serve:serve", "Serve REST and MCP over HTTP"),
-    Entry(SERVE, "mcp", "serve:mcp", "Serve MCP, over stdio unless --http is given"),
+    Entry(SERVE, "mcp", "serve:mcp", "Serve MCP to one client over stdio"),
     Entry(SERVE, "keys", "keys:app", "Create, list and revoke API keys"),
     Entry(CARE, "export", "care:export", "Write a bank as JSON lines, a vault, a graph or an archive"),
     Entry(CARE, "import", "imports:import_", "Import chats, notes, transcripts, mails or another memory"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -65,6 +66,16 @@ def tell(as_json: bool, value: Any, shown: Callable[[Console], None] | str) -> N
         console().print(shown, markup=False)
     else:
         shown(console())
+
+
+@contextmanager
+def progress(*, quiet: bool = False) -> Iterator[Callable[[str, int, int | None, str], None]]:
+    """Yield a function that shows a person how far work is: its stage, how much of what total is done, and the part at hand."""
+    with bars(quiet=quiet) as bar:
+        task = bar.add_task("", total=None, at="")
+        yield lambda stage, done, total, at: bar.update(
+            task, description=stage, completed=done, total=total, at=at[-40:]
+        )
 
 
 def bars(*, quiet: bool = False) -> Progress:

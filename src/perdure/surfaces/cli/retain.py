@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from perdure.domain.item import PassedOver, RetainResult, UpdateMode
 from perdure.errors import InvalidInput
@@ -19,17 +16,16 @@ from perdure.ports.import_source import ChatReading
 from perdure.retain.options import RetainOptions
 from perdure.surfaces.cli import session
 from perdure.surfaces.cli.answer import Answer, command
-from perdure.surfaces.cli.draw import plural
-from perdure.surfaces.cli.output import bars
+from perdure.surfaces.cli.draw import draw_done
+from perdure.surfaces.cli.output import progress
 from perdure.surfaces.cli.session import Database, filled, read_stdin
 from perdure.surfaces.cli.sources import read_sources
+from perdure.surfaces.plain import plain
 
 FORMS = ("auto", "text", "chat")
 BATCH_ITEMS, BATCH_CHARACTERS = 64, 100_000
-MOST_PASSED_OVER = 10
-"""Lines about parts of texts that were passed over; an export may have hundreds."""
+COUNTED = ("unchanged", "chunks", "entities", "links")
 _PLACE = re.compile(r"content\[(\d+)\]")
-Advance = Callable[[int, str], None]
 
 
 @command(options=RetainOptions)
@@ -73,15 +69,15 @@ def retain(
     if options.document_id is not None and len(readings) > 1:
         raise InvalidInput("--document-id", "a single document", f"{len(readings)} documents")
     mode = UpdateMode.APPEND if append else UpdateMode.REPLACE
-    with session.memory(database) as memory, _bar(readings) as advance:
-        results = []
+    with session.memory(database) as memory, progress() as show:
+        results, done, total = [], 0, sum(reading.characters for reading in readings)
         passed_over: list[PassedOver] = []
         for batch in batches(readings):
-            advance(0, batch[0].name)
+            show("retain", done, total, batch[0].name)
             items = [item for reading in batch for item in reading.items]
             results.append(memory.retain(bank, items, update_mode=mode))
             passed_over += name_places(results[-1].passed_over, batch)
-            advance(sum(reading.characters for reading in batch), batch[-1].name)
+            done += sum(reading.characters for reading in batch)
     return _answer(bank, results, collected.skipped, passed_over)
 
 
@@ -121,64 +117,40 @@ def batches(readings: Sequence[ChatReading]) -> Iterator[list[ChatReading]]:
         yield batch
 
 
-@contextmanager
-def _bar(readings: Sequence[ChatReading]) -> Iterator[Advance]:
-    with bars() as bar:
-        task = bar.add_task("retain", total=sum(reading.characters for reading in readings), at="")
-        yield lambda count, at: bar.update(task, advance=count, at=at[-40:])
-
-
 def _answer(
     bank: str,
     results: Sequence[RetainResult],
     skipped: Sequence[tuple[str, str]],
     passed_over: Sequence[PassedOver],
 ) -> Answer:
-    document_ids = [name for result in results for name in result.document_ids]
-    fact_ids = [name for result in results for name in result.fact_ids]
-    fell_back = [one for result in results for one in result.fell_back]
-    totals = {
-        "documents": len(set(document_ids)),
-        "facts": len(fact_ids),
-        "merged": sum(len(result.merged) for result in results),
-        "superseded": sum(len(result.superseded) for result in results),
-        "retired": sum(len(result.retired) for result in results),
-        "unchanged": sum(result.unchanged for result in results),
-        "entities": sum(result.entities for result in results),
-        "links": sum(result.links for result in results),
-    }
+    done = _joined(bank, results, passed_over)
     value = {
-        "bank": bank,
-        **totals,
-        "document_ids": document_ids,
-        "fact_ids": fact_ids,
+        **plain(done),
+        "documents": len(done.document_ids),
+        "facts": len(done.fact_ids),
         "skipped": [{"file": file, "reason": reason} for file, reason in skipped],
-        "passed_over": passed_over,
-        "fell_back": fell_back,
     }
-    warnings = [f"skipped {file}: {reason}" for file, reason in skipped]
-    warnings += [f"passed over {one.path}: {one.reason}" for one in passed_over[:MOST_PASSED_OVER]]
-    if len(passed_over) > MOST_PASSED_OVER:
-        warnings.append(f"and {len(passed_over) - MOST_PASSED_OVER:,} more; --json lists them")
-    turns: Counter[str] = Counter()
-    for one in fell_back:
-        turns[one.reason] += one.turns
-    warnings += [
-        f"{plural(count, 'turn')} read without the language model: {reason}"
-        for reason, count in turns.items()
-    ]
-    return Answer(value, lambda shown: draw_retained(shown, bank, totals, warnings))
+    left_out = [f"{one.turns} turns read without the language model: {one.reason}" for one in done.fell_back]
+    left_out += [f"skipped {file}: {reason}" for file, reason in skipped]
+    left_out += [f"passed over {one.path}: {one.reason}" for one in passed_over]
+    return Answer(value, lambda shown: draw_done(shown, str(done), left_out))
 
 
-def draw_retained(shown: Console, bank: str, totals: Mapping[str, int], warnings: Sequence[str]) -> None:
-    """Draw what became of the texts, and below it what was not remembered."""
-    head = Text(plural(totals["facts"], "new fact"), style="bold green")
-    shown.print(
-        head.append(f" from {plural(totals['documents'], 'document')} in bank {bank}", style="default")
+def _joined(bank: str, results: Sequence[RetainResult], passed_over: Sequence[PassedOver]) -> RetainResult:
+    """Return what the batches did as one result."""
+
+    def listed(name: str) -> Iterator[Any]:
+        return (part for result in results for part in getattr(result, name))
+
+    return RetainResult(
+        bank=bank,
+        document_ids=tuple(dict.fromkeys(listed("document_ids"))),
+        merged={new: old for result in results for new, old in result.merged.items()},
+        passed_over=tuple(passed_over),
+        masked=sum((Counter(result.masked) for result in results), Counter()),
+        fact_ids=tuple(listed("fact_ids")),
+        superseded=tuple(listed("superseded")),
+        retired=tuple(listed("retired")),
+        fell_back=tuple(listed("fell_back")),
+        **{name: sum(getattr(result, name) for result in results) for name in COUNTED},
     )
-    changes = ("merged", "superseded", "retired", "unchanged")
-    rest = [f"{totals[name]:,} {name}" for name in changes if totals[name]]
-    rest += [plural(totals["entities"], "entity", "entities"), plural(totals["links"], "link")]
-    shown.print(Text(" · ".join(rest), style="dim"))
-    for warning in warnings:
-        shown.print(Text(warning, style="yellow"))

@@ -46,7 +46,7 @@ def serve(
         if with_mcp:
             from perdure.surfaces.mcp.http import mount
 
-            mount(app, app.state.service.engine, app.state.service.workers, settings)
+            mount(app)
 
     serve_rest(settings, extend)
 

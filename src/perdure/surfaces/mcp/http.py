@@ -12,15 +12,13 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from perdure.engine import Perdure
 from perdure.errors import PerdureError
-from perdure.settings import Settings
 from perdure.surfaces.access import KeyRing
 from perdure.surfaces.gate import KEY, refuse
 from perdure.surfaces.mcp.caller import CALLER, Caller
 from perdure.surfaces.mcp.sdk import HttpSessions, Server
 from perdure.surfaces.mcp.server import create_server
-from perdure.surfaces.workers import CLIENT, Workers
+from perdure.surfaces.workers import CLIENT
 
 PATH = "/mcp"
 BANK_HEADER = b"x-bank-id"
@@ -68,12 +66,14 @@ class McpEndpoint:
         await manager.handle({**scope, "headers": headers, CALLER: caller}, receive, send)
 
 
-def mount(app: Starlette, engine: Perdure, workers: Workers, settings: Settings | None = None) -> None:
-    """Add MCP to an app, whose other surfaces share the workers' limits with it, and the endpoints of the installed plugins."""
-    chosen = settings or engine.settings
-    keys = KeyRing(engine, chosen, workers)
-    most = chosen.max_request_bytes
-    servers = (create_server(engine, workers), create_server(engine, workers, with_bank=False))
+def mount(app: Starlette) -> None:
+    """Add MCP to the app of REST, which shares its keys and limits, and the endpoints of the installed plugins."""
+    service = app.state.service
+    keys, most = service.keys, service.settings.max_request_bytes
+    servers = (
+        create_server(service.engine, service.workers),
+        create_server(service.engine, service.workers, with_bank=False),
+    )
     endpoints = [McpEndpoint(PATH, servers, keys, most)]
     endpoints += [plugin.load()(app, keys, most) for plugin in entry_points(group=PLUGINS)]
     for endpoint in endpoints:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from perdure.surfaces.access import KeyRing
 from perdure.surfaces.audit import ACTION, TRANSPORT
+from perdure.surfaces.gate import plain_error
 from perdure.surfaces.keys import Scope
 from perdure.surfaces.plain import plain, plain_candidate, plain_recall, total_milliseconds
 from perdure.surfaces.rest.audit import Audited
-from perdure.surfaces.rest.errors import plain_error
 from perdure.surfaces.rest.service import (
     AdminBank,
     Departure,

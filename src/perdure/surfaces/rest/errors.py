@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 
 from perdure import errors
 from perdure.errors import PerdureError
+from perdure.surfaces.gate import plain_error
 
 log = logging.getLogger("perdure.rest")
 
@@ -81,22 +82,6 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     )
 }
 """The answers that a router documents beside its own."""
-
-
-def plain_error(
-    status: int,
-    code: str,
-    message: str,
-    detail: Any = None,
-    headers: Mapping[str, str] | None = None,
-    fields: Mapping[str, object] | None = None,
-) -> JSONResponse:
-    """Return the one form of all errors."""
-    error: dict[str, object] = {"code": code, "message": message}
-    if fields is not None:
-        error["fields"] = fields
-    body = {"detail": message if detail is None else detail, "error": error}
-    return JSONResponse(body, status_code=status, headers=dict(headers or {}))
 
 
 def install(app: FastAPI) -> None:

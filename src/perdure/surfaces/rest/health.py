@@ -9,7 +9,7 @@ from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel
 
 from perdure import __version__
-from perdure.surfaces.rest.errors import plain_error
+from perdure.surfaces.gate import plain_error
 from perdure.surfaces.rest.service import Service, Serving, reply
 
 router = APIRouter(tags=["Monitoring"])

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from perdure.engine import Perdure
 from perdure.surfaces.connections import Connections
-from perdure.surfaces.rest.errors import plain_error
+from perdure.surfaces.gate import plain_error
 from perdure.surfaces.workers import REASONS, Workers
 
 if TYPE_CHECKING:
