@@ -24,11 +24,11 @@ VERBS: tuple[tuple[str, str, type[Options], type[Options] | None], ...] = (
     ("retain", "`retain`", RetainOptions, None),
     ("retain_later", "`retain_later`: those of `retain`, and", RetainLaterOptions, RetainOptions),
     ("consolidate", "`consolidate`", ConsolidateOptions, None),
-    ("facts.list", "`facts.list`", FactListOptions, None),
+    ("facts.list", "`facts.list`, for assistants `recent`", FactListOptions, None),
 )
 """(verb, heading, options, those that are in another table)"""
-ON_COMMAND_LINE = frozenset({"recall", "reflect", "retain", "facts.list"})
-FOR_ASSISTANTS = frozenset({"recall", "reflect", "retain"})
+EVERYWHERE = frozenset({"recall", "reflect", "retain", "facts.list"})
+"""Verbs that are commands and tools of assistants too, where `facts.list` is `recent`."""
 
 
 def options_page() -> str:
@@ -62,9 +62,9 @@ def _row(verb: str, kind: type[Options], one: FlatOption, name: str) -> str:
     }
     place = (one.group, one.option.name)
     flag = assistant = ""
-    if verb in ON_COMMAND_LINE and place in on[Surface.CLI]:
+    if verb in EVERYWHERE and place in on[Surface.CLI]:
         flag = ", ".join(f"`{flag}`" for flag in flags(on[Surface.CLI][place]))
-    if verb in FOR_ASSISTANTS and place in on[Surface.MCP]:
+    if verb in EVERYWHERE and place in on[Surface.MCP]:
         assistant = f"`{on[Surface.MCP][place].name}`"
     description = one.option.description.rstrip(".").replace("|", "\\|")
     return f"| `{name}` | {_default(one.option)} | {description} | {flag} | {assistant} |"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.damage import RestoredFile, Verification
@@ -15,13 +15,16 @@ from perdure.ports.store import Store
 from perdure.settings import Settings
 
 if TYPE_CHECKING:
+    from perdure.stores.postgres.store import PostgresStore
     from perdure.stores.sql.copying import BankCopy, BankEncryption, Progress, TableStore
+
+POSTGRES = ("postgresql://", "postgres://")
 
 
 def open_store(settings: Settings) -> Store:
     """Return the store that the database setting names."""
     database = settings.database
-    if database.startswith(("postgresql://", "postgres://")):
+    if database.startswith(POSTGRES):
         return open_postgres(settings)
     if "://" in database and not database.startswith("sqlite:///"):
         raise Unavailable(
@@ -119,25 +122,17 @@ def encrypt_bank(
 
     What was interrupted goes on when called again. Dead rows, the log, replicas and backups hold the content as it was.
     """
-    from perdure.stores.postgres.encrypting import WAIT, encrypt
-    from perdure.stores.postgres.store import PostgresStore
+    instead = "encryption of content: a file has none; encrypt the disk that it is on"
+    with _on_postgres(settings or Settings(), instead) as store:
+        from perdure.stores.postgres.encrypting import WAIT, encrypt
 
-    chosen = settings or Settings()
-    with closing(open_store(chosen)) as store:
-        if not isinstance(store, PostgresStore):
-            raise Unavailable("encryption of content: a file has none; encrypt the disk that it is on")
         return encrypt(store, check_bank_id(bank), wait=WAIT, progress=progress)
 
 
 def secure_database(role: str, *, off: bool = False, settings: Settings | None = None) -> None:
     """Let a role use the PostgreSQL database of the settings under row-level security, or with `off` end that."""
-    chosen = settings or Settings()
-    if not chosen.database.startswith(("postgresql://", "postgres://")):
-        raise Unavailable("row-level security: a file has none; give its folder to one user")
-    with closing(open_store(chosen)) as store:
-        from perdure.stores.postgres.store import PostgresStore
-
-        assert isinstance(store, PostgresStore)
+    instead = "row-level security: a file has none; give its folder to one user"
+    with _on_postgres(settings or Settings(), instead) as store:
         store.secure(role, off=off)
 
 
@@ -150,13 +145,19 @@ def citus_statements() -> list[str]:
 
 def distribute_tables(settings: Settings) -> list[str]:
     """Run these statements on the database that the setting names."""
-    from perdure.stores.postgres.distribute import distribute
-    from perdure.stores.postgres.store import PostgresStore
+    with _on_postgres(settings, "distribution: a file has none") as store:
+        from perdure.stores.postgres.distribute import distribute
 
-    with closing(open_store(settings)) as store:
-        if not isinstance(store, PostgresStore):
-            raise InvalidInput("database", "the URL of a PostgreSQL database", settings.shown_database)
         return distribute(store)
+
+
+@contextmanager
+def _on_postgres(settings: Settings, refusal: str) -> Iterator[PostgresStore]:
+    """Open a PostgreSQL database. Raise `Unavailable` for a file."""
+    if not settings.database.startswith(POSTGRES):
+        raise Unavailable(refusal)
+    with closing(open_store(settings)) as store:
+        yield cast("PostgresStore", store)
 
 
 def restore_database(settings: Settings, backup: Path, stamp: str) -> RestoredFile:

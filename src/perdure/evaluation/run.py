@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from perdure.domain.plain import from_plain, to_plain
 from perdure.domain.recall import RecallResult
 from perdure.domain.time import parse_instant
 from perdure.engine import Perdure
@@ -128,13 +128,8 @@ def _item(item: LabelledItem) -> dict[str, Any]:
 def ask(engine: Perdure, bank: str, query: LabelledQuery, **options: Any) -> tuple[Ranking, RecallResult]:
     """Ask one question; each recalled fact counts as the item that it came from."""
     started = time.perf_counter()
-    result = engine.recall(
-        bank,
-        query.text,
-        track=False,
-        asked_at=parse_instant(query.date, "date"),
-        **options,
-    )
+    asked_at = parse_instant(query.date, "date")
+    result = engine.recall(bank, query.text, track=False, asked_at=asked_at, **options)
     elapsed = (time.perf_counter() - started) * 1000.0
     sources = [r.fact.metadata for r in result.recollections]
     ranking = Ranking(
@@ -174,17 +169,10 @@ def write_rankings(path: Path, report: Report) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-_SHAPES = {"items": tuple, "sessions": tuple, "evidence": frozenset, "evidence_sessions": frozenset}
-
-
 def to_cache(rankings: Sequence[Ranking]) -> str:
     """Return rankings as JSON, with everything that the measures need."""
-    rows = [asdict(ranking) for ranking in rankings]
-    return json.dumps(
-        [{**row, **{name: sorted(row[name]) for name in ("evidence", "evidence_sessions")}} for row in rows]
-    )
+    return json.dumps(to_plain(rankings))
 
 
 def from_cache(text: str) -> list[Ranking]:
-    rows = json.loads(text)
-    return [Ranking(**{**row, **{name: shape(row[name]) for name, shape in _SHAPES.items()}}) for row in rows]
+    return from_plain(list[Ranking], json.loads(text))
