@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from inspect import getattr_static
 from typing import ParamSpec, TypeVar
 
 from perdure.adapters import (
@@ -20,7 +22,7 @@ from perdure.adapters import (
 )
 from perdure.databases import open_store
 from perdure.domain.recall import Budget
-from perdure.errors import StoreError
+from perdure.errors import InvalidInput, StoreError
 from perdure.jobs.background import BackgroundRules
 from perdure.ports.clock import Clock, present
 from perdure.ports.embedder import Embedder
@@ -43,6 +45,8 @@ from perdure.reflect.opinions.judging import ReaderJudge
 from perdure.retain.changes import ReaderEffects
 from perdure.retain.components import RetainComponents
 from perdure.settings import Settings
+
+log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -97,8 +101,39 @@ class Components:
     telemetry: Telemetry | None = None
 
 
+_PORTS: Mapping[str, type] = {
+    "embedder": Embedder,
+    "reranker": Reranker,
+    "reader": Reader,
+    "extractor": Extractor,
+    "tokens": Tokens,
+    "llm": Llm,
+}
+
+
+def _check_members(own: OwnComponents) -> None:
+    """Raise `InvalidInput` for an object of the caller's that lacks a member of its port."""
+    for name, port in _PORTS.items():
+        component = getattr(own, name)
+        needed = (member for member in vars(port) if not member.startswith("_"))
+        missing = [member for member in needed if not _has_member(component, member)]
+        if component is not None and missing:
+            expected = f"an object with {', '.join(missing)}, as perdure.ports.{name}.{port.__name__} says"
+            raise InvalidInput(name, expected, type(component).__name__)
+
+
+def _has_member(component: object, name: str) -> bool:
+    """Return whether an object has a member; a property is not computed for it."""
+    return getattr_static(component, name, None) is not None or hasattr(component, name)
+
+
 def compose(settings: Settings, clock: Clock = present, own: OwnComponents = OwnComponents()) -> Components:
     """Open the store and choose the models, which load when they are first used."""
+    _check_members(own)
+    if own.llm is not None and own.extractor is None and "extractor" not in settings.model_fields_set:
+        log.warning(
+            "the language model is not asked at retain: extractor='llm' or 'refine' has it word facts"
+        )
     store = own.store or open_store(settings)
     embedder = own.embedder or make_embedder(settings)
     tracker = RecallTracker(store)

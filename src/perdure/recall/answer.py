@@ -17,6 +17,8 @@ from perdure.recall.doubt import judge_doubts
 from perdure.recall.judge import JudgedPool
 
 MAX_TIMELINE = 5
+MOST_DAMAGED = 3
+"""Damaged rows of a kind that an answer names; a damaged page may hold hundreds."""
 MENTIONED_WITH = "mentioned with"
 """What stands in the place of a relation where none is stated."""
 
@@ -79,11 +81,18 @@ def _edge(fact: Fact, query: Query) -> str:
 
 
 def _damaged(run: RecallRun) -> tuple[Degraded, ...]:
-    """The rows that this recall met and had to leave out."""
-    return tuple(
-        Degraded(part=f"{damage.kind} {damage.name}", reason=damage.problem)
-        for damage in run.reading.damaged()
+    """Return the rows that this recall met and had to leave out: each of a few, of more their number."""
+    alike: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for damage in run.reading.damaged():
+        alike[damage.kind, damage.problem].append(damage.name)
+    parts = (
+        (f"{len(names)} of kind {kind}", problem)
+        if len(names) > MOST_DAMAGED
+        else (f"{kind} {name}", problem)
+        for (kind, problem), names in alike.items()
+        for name in (names[:1] if len(names) > MOST_DAMAGED else names)
     )
+    return tuple(Degraded(part=part, reason=problem) for part, problem in parts)
 
 
 def _successors(run: RecallRun, facts: Sequence[Fact]) -> dict[str, Fact]:

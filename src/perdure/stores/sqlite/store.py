@@ -11,7 +11,7 @@ from typing import Literal
 
 from perdure.domain.bank import check_bank_id
 from perdure.domain.damage import Verification
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, NotFound
 from perdure.ports.store import Reading, Traces
 from perdure.stores.index.cache import IndexCache
 from perdure.stores.index.feed import BankState, Feed
@@ -56,6 +56,9 @@ class SqliteStore(SqlStore):
             raise InvalidInput("synchronous", "'normal' or 'full'", synchronous)
         if str(path) == ":memory:" or "\x00" in str(path):
             raise InvalidInput("database", "the path of a file", str(path))
+        folder = os.path.dirname(os.path.abspath(path))
+        if not os.path.exists(folder):
+            raise NotFound("folder", folder)
         _make_private(str(path))
         connections = Connections(str(path), synchronous=synchronous, busy_timeout_ms=busy_timeout_ms)
         return cls(connections, IndexCache(index_memory_mb << 20), clock or (lambda: datetime.now(UTC)))
