@@ -16,11 +16,12 @@ from perdure.errors import ModelError
 from perdure.models.tokens import token_counter
 from perdure.ports.reader import AnswerReading, EffectReading, MeaningReading, PlacedStatement, Reader
 from perdure.recall.components import RecallComponents, RecallRun
-from perdure.recall.current import lower_ended, order_answers, order_lines
+from perdure.recall.current import lower_ended, order_lines
 from perdure.recall.options import RecallRequest
 from perdure.recall.reading import read_answers
 from perdure.recall.recipe import Recipe
 from perdure.recall.recipes import DEFAULT, TEMPR
+from perdure.recall.succession import order_successions
 from tests.support.memory_store import MemoryStore
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -99,7 +100,7 @@ def test_what_is_over_falls_unless_the_question_is_about_the_past() -> None:
 
 
 class FakeReader:
-    """Answers with the last word of what it reads; what begins with "maybe" is a plan."""
+    """Answers with the last word of what it reads; another home ends the one before, unless it begins with "maybe"."""
 
     name = "fake"
 
@@ -112,13 +113,15 @@ class FakeReader:
         ]
 
     def meanings(self, statements: Sequence[PlacedStatement]) -> list[MeaningReading]:
-        return [
-            MeaningReading({"plan": 1.0} if one.text.startswith("maybe") else {"fact": 1.0}, {"speaker": 1.0})
-            for one in statements
-        ]
+        return []
 
     def effects(self, pairs: Sequence[tuple[PlacedStatement, PlacedStatement]]) -> list[EffectReading]:
-        return []
+        return [EffectReading({"ends": float(ends(*pair)), "corrects": 0.0}) for pair in pairs]
+
+
+def ends(earlier: PlacedStatement, later: PlacedStatement) -> bool:
+    is_home = "live" in earlier.text and later.text.startswith("I")
+    return is_home and earlier.text.split()[-1] != later.text.split()[-1]
 
 
 def said(number: int, text: str) -> Fact:
@@ -131,24 +134,24 @@ def answered(*facts: Fact, window: Window | None = None) -> list[Candidate]:
     pool = read_answers(run, query, pool_of(*facts))
     for candidate in pool:
         candidate.score = candidate.relevance
-    return order_answers(run, query, pool)
+    return order_successions(run, query, pool)
 
 
 OLD, NEW, PLAN = said(1, "I live in Oslo"), said(3, "I live in Lisbon"), said(5, "maybe I live in Rome")
 
 
-def test_the_newest_answer_is_current_and_older_ones_are_what_was_before() -> None:
+def test_a_later_answer_that_ends_an_earlier_one_goes_before_it() -> None:
     ordered = answered(OLD, OTHER, NEW)
     assert [one.fact_id for one in ordered] == ["f3", "f1", "other"]
     assert [one.is_earlier for one in ordered] == [False, True, False]
     assert [one.span for one in ordered[:2]] == ["Lisbon", "Oslo"]
 
 
-def test_a_plan_is_not_current_for_being_newer() -> None:
+def test_a_plan_that_ends_nothing_does_not_go_first() -> None:
     assert answered(OLD, PLAN)[0].fact_id == "f1"
 
 
-def test_what_was_said_after_the_asked_time_is_not_its_answer() -> None:
+def test_a_question_about_the_past_keeps_its_order() -> None:
     assert answered(OLD, NEW, window=Window(year(2021), year(2022)))[0].fact_id == "f1"
 
 

@@ -14,19 +14,12 @@ from perdure.domain.fact import Fact
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Candidate, Query
 from perdure.domain.time import Window
-from perdure.errors import ModelError, public_message
-from perdure.ports.reader import PlacedStatement
 from perdure.recall.components import RecallRun
 from perdure.recall.score import multiply_odds
-from perdure.text.relations import is_single_valued, same_value
+from perdure.text.relations import is_single_valued
 
 ANSWERS = 0.4
 """Probability from which on a statement counts as an answer."""
-NEAR_BEST = 0.1
-"""How far below the surest answer the probability of the current one may be, unless it says that something changed."""
-CHANGES = frozenset({"begins", "corrects"})
-NEVER_CURRENT = frozenset({"plan", "wish", "unreal", "reported", "past", "question", "request", "none"})
-"""Meanings of statements that do not become current by being newer."""
 HEAD = 30
 """Candidates whose facts are read and compared, the best first."""
 _START_OF_TIME = datetime.min.replace(tzinfo=UTC)
@@ -91,69 +84,12 @@ def _fit(fact: Fact | None, where: Filter, query: Query) -> tuple[float, ...]:
     return (not is_over(fact, where), begun, fact.ordinal)
 
 
-def order_answers(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> list[Candidate]:
-    """Return the pool with the current one of the statements that answer first, older answers marked as what was before.
-
-    The newest is current; plans, wishes, what is not meant literally and what others say are not current for being newer.
-    For a question about the past, what was said after the asked time does not count.
-    """
-    ordered = list(pool)
-    places = [
-        place for place, c in enumerate(ordered[:HEAD]) if (c.answers or 0.0) >= ANSWERS and c.span.strip()
-    ]
-    if len(places) < 2:
-        return ordered
-    members = [ordered[place] for place in places]
-    _read_meanings(run, members)
-    bound = query.window.end if query.is_past and query.window is not None else run.where.as_of.valid
-    least = max(c.answers or 0.0 for c in members) - NEAR_BEST
-    eligible = [
-        c
-        for c in members
-        if ((c.answers or 0.0) >= least or c.meaning in CHANGES) and _may_be_current(c, bound)
-    ]
-    if not eligible:
-        return ordered
-    current = max(eligible, key=said_at)
-    for member in members:
-        older = said_at(member) < said_at(current)
-        member.is_earlier = older and not same_value(member.span, current.span)
-    scores = [member.score for member in members]
-    lifted = [current, *(member for member in members if member is not current)]
-    for place, score, member in zip(places, scores, lifted, strict=True):
-        if score != member.score:
-            member.boosts["current"] = score / member.score if member.score else 1.0
-        member.score, ordered[place] = score, member
-    return ordered
-
-
-def _may_be_current(candidate: Candidate, bound: datetime | None) -> bool:
-    fact = candidate.fact
-    if fact is None or candidate.meaning in NEVER_CURRENT:
-        return False
-    return bound is None or _begun(fact) < bound
-
-
 def said_at(candidate: Candidate) -> tuple[datetime, int, datetime]:
     """Return when a statement was said; of one day the place in the document decides, then the time of recording."""
     fact = candidate.fact
     if fact is None:
         return _START_OF_TIME, 0, _START_OF_TIME
     return fact.mentioned_at or _START_OF_TIME, fact.ordinal, fact.recorded_at or _START_OF_TIME
-
-
-def _read_meanings(run: RecallRun, members: Sequence[Candidate]) -> None:
-    """Write how the statements are meant; without a reading all may be current."""
-    reader = run.components.reader
-    if reader is None:
-        return
-    try:
-        readings = reader.meanings([PlacedStatement.of(c.fact) for c in members if c.fact is not None])
-    except ModelError as error:
-        run.trace.failed("reader", public_message(error))
-        return
-    for candidate, reading in zip(members, readings, strict=True):
-        candidate.meaning = reading.meaning
 
 
 def held_during(fact: Fact, window: Window, now: datetime) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from perdure.ports.telemetry import MemoryOperation, RecordText
 from perdure.recall.answer import answer
 from perdure.recall.budget import fit
 from perdure.recall.components import RecallComponents, RecallRun
-from perdure.recall.current import HEAD, lower_ended, order_answers, order_lines
+from perdure.recall.current import HEAD, lower_ended, order_lines
 from perdure.recall.diversify import diversify
 from perdure.recall.doubt import lower_doubtful
 from perdure.recall.freshness import drop_stale
@@ -77,7 +77,6 @@ def recall_facts(components: RecallComponents, request: RecallRequest) -> Recall
                 run.read_facts(pool[:HEAD])
                 pool = lower_doubtful(run, pool, recipe.doubt, HEAD)
                 pool = order_lines(run, question.query, lower_ended(run, question.query, pool))
-                pool = order_answers(run, question.query, pool)
                 pool = order_successions(run, question.query, pool)
             with trace.stage("diversify"):
                 pool = diversify(pool, recipe.diversity, run.read_facts)
