@@ -20,8 +20,7 @@ OTHERS = {
     ".claude/settings.json": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "notify"}]}]}, "model": "opus"}',
     ".codex/config.toml": 'model = "m"\n\n[mcp_servers.git]\ncommand = "git-mcp"\n\n[tui]\nsound = true\n',
     ".cursor/hooks.json": '{\n  "version": 1,\n  "hooks": {\n    "stop": [\n      {"command": "notify"}\n    ]\n  }\n}\n',
-    ".config/zed/settings.json": '// mine\n{\n  "theme": "One", // nice\n  "context_servers": {\n    "git": {},\n  },\n}\n',
-    ".config/opencode/opencode.jsonc": '{\r\n  // mine\r\n  "theme": "x"\r\n}\r\n',
+    ".config/Code/User/mcp.json": '{\r\n  // mine\r\n  "servers": {\r\n    "git": {}, // nice\r\n  }\r\n}\r\n',
     ".gemini/settings.json": '{\n    "ui": {"theme": "x"} // dark\n}\n',
 }
 
@@ -108,9 +107,9 @@ def test_codex_gets_a_table_and_hooks(home: Path) -> None:
         ("codex", ".codex/config.toml", "model =\n", "line 1"),
         ("codex", ".codex/hooks.json", '{"hooks": {"Stop": {}}}', "a list at hooks.Stop"),
         (
-            "zed",
-            ".config/zed/settings.json",
-            '{"context_servers": {"perdure": {"command": "other"}}}',
+            "vscode",
+            ".config/Code/User/mcp.json",
+            '{"servers": {"perdure": {"command": "other"}}}',
             "somebody else",
         ),
     ],

@@ -107,7 +107,7 @@ def test_each_host_is_told_by_its_input_and_answered_in_its_shape(
         payload = filled(host["start"], **values)
         assert detect_host(payload, host["marks"]) in {
             name,
-            "claude-code" if name in ("gemini-cli", "opencode") else name,
+            "claude-code" if name == "gemini-cli" else name,
         }
         told = hooks.tell("session-start", payload, name, marks=host["marks"])
         assert "Tilly" in json.dumps(told)

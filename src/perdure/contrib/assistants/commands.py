@@ -44,10 +44,7 @@ class AssistantName(StrEnum):
     CODEX = "codex"
     CURSOR = "cursor"
     VSCODE = "vscode"
-    COPILOT = "copilot"
     GEMINI = "gemini"
-    OPENCODE = "opencode"
-    ZED = "zed"
 
 
 def hook(

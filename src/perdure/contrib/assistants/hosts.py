@@ -19,10 +19,10 @@ _SLASH_COMMAND = re.compile(r"/[A-Za-z][\w:-]*(?=\s|$)")
 _UNIQUE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _ROLLOUT = re.compile(r"[/\\]rollout-[^/\\]*\.jsonl$")
 """A transcript of Codex."""
-_SESSION = ("session_id", "sessionId", "sessionID", "conversation_id", "conversationId")
-_FOLDER = ("cwd", "workspace_roots", "workspacePaths", "directory")
+_SESSION = ("session_id", "sessionId", "conversation_id", "conversationId")
+_FOLDER = ("cwd", "workspace_roots", "workspacePaths")
 _TRANSCRIPT = ("transcript_path", "transcriptPath")
-_PROMPT = ("prompt", "userPrompt", "transformedPrompt")
+_PROMPT = ("prompt", "userPrompt")
 _REPLY = ("last_assistant_message", "prompt_response", "lastAssistantMessage")
 _TURN = ("prompt_id", "turn_id", "generation_id")
 
@@ -76,11 +76,6 @@ def _claude_shape(event_name: str) -> Shape:
     return shape
 
 
-def _copilot_prompt(text: str, payload: Payload) -> Mapping[str, object]:
-    prompt = payload.get("transformedPrompt")
-    return {"modifiedTransformedPrompt": f"{prompt}\n\n{text}"} if isinstance(prompt, str) else {}
-
-
 def _antigravity(text: str, _: Payload) -> Mapping[str, object]:
     return {"injectSteps": [{"ephemeralMessage": text}]}
 
@@ -114,17 +109,11 @@ HOSTS: Mapping[str, Host] = {
             at_start=lambda text, _: {"additional_context": text},
             at_prompt=lambda text, _: {"continue": True, "additional_context": text},
         ),
-        Host(name="copilot", at_start=lambda text, _: {"additionalContext": text}, at_prompt=_copilot_prompt),
         Host(name="antigravity", at_start=_antigravity, at_prompt=_antigravity, starts_with_prompt=True),
         Host(
             name="gemini-cli",
             at_start=_claude_shape("SessionStart"),
             at_prompt=_claude_shape("BeforeAgent"),
-        ),
-        Host(
-            name="opencode",
-            at_start=lambda text, _: {"context": text},
-            at_prompt=lambda text, _: {"context": text},
         ),
     )
 }
@@ -139,7 +128,7 @@ def detect_host(payload: Payload, marks: Mapping[str, str]) -> str:
     if "conversationId" in payload and "workspacePaths" in payload:
         return "antigravity"
     if "sessionId" in payload:
-        return "vscode" if "hookEventName" in payload else "copilot"
+        return "vscode"
     if payload.get("hook_event_name") in ("BeforeAgent", "AfterAgent"):
         return "gemini-cli"
     rollout = _first(payload, _TRANSCRIPT)

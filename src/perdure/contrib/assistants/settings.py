@@ -11,7 +11,7 @@ DEFAULT_FOLDER = "~/.perdure"
 HOST_MARKS = ("CURSOR_VERSION", "PLUGIN_ROOT", "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CODEX_HOME")
 """Variables that tell hosts apart, and the project of a Claude Code session."""
 
-SESSION_PREFIXES = ("CLAUDE", "CODEX", "CURSOR", "PLUGIN_", "GEMINI", "COPILOT")
+SESSION_PREFIXES = ("CLAUDE", "CODEX", "CURSOR", "PLUGIN_", "GEMINI")
 
 
 def assistant_folder(folder: str = "") -> str:

@@ -19,8 +19,6 @@ from perdure.errors import InvalidInput
 BACKUP = ".before-perdure"
 _OWN_HOOK = re.compile(r"(?:^|[\s/\\\"'])perdure(?:\.exe)?[\"']?\s+hook\s")
 _OWN_SERVER = re.compile(r"(?:^|[/\\])perdure(?:\.exe)?$")
-_OWN_SCRIPT = "// Written by `perdure install"
-_COMMANDS = ("command", "bash", "powershell")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +68,6 @@ class Change:
 def install_into(file: ConfigFile) -> Change:
     """Return the file with Perdure's entries, each once."""
     before = _read(file.path)
-    if file.format == "script":
-        if before is not None and not before.startswith(_OWN_SCRIPT):
-            raise InvalidInput(file.path, "no file of somebody else in its place")
-        return Change(path=file.path, before=before, after=file.script)
     if file.format == "toml":
         after = before or ""
         for path, value in file.members.items():
@@ -96,9 +90,6 @@ def remove_from(file: ConfigFile) -> Change:
     before = _read(file.path)
     if before is None:
         return Change(path=file.path, before=None, after=None)
-    if file.format == "script":
-        own = before.startswith(_OWN_SCRIPT)
-        return Change(path=file.path, before=before, after=None if own else before)
     if file.format == "toml":
         after = before
         for path in file.members:
@@ -162,15 +153,13 @@ def _refuse_stranger(text: JsonText, name: str, path: Sequence[str]) -> None:
 def _is_own_server(entry: object) -> bool:
     if not isinstance(entry, Mapping):
         return False
-    command = entry.get("command")
-    program = command[0] if isinstance(command, list) and command else command
+    program = entry.get("command")
     return isinstance(program, str) and bool(_OWN_SERVER.search(program))
 
 
 def _is_own_hook(entry: object) -> bool:
-    return isinstance(entry, Mapping) and any(
-        isinstance(entry.get(name), str) and _OWN_HOOK.search(f"{entry[name]} ") for name in _COMMANDS
-    )
+    line = entry.get("command") if isinstance(entry, Mapping) else None
+    return isinstance(line, str) and bool(_OWN_HOOK.search(f"{line} "))
 
 
 def _is_own_group(entry: object) -> bool:

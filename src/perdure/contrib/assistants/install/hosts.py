@@ -11,7 +11,7 @@ from typing import Literal
 
 from perdure.contrib.assistants.settings import config_folder
 
-Format = Literal["json", "jsonc", "toml", "script"]
+Format = Literal["json", "jsonc", "toml"]
 START_MATCHER = "startup|resume|clear|compact|fork"
 SERVER = "perdure"
 
@@ -25,16 +25,12 @@ class Launch:
     """Of the memory, where it is not the usual one."""
 
     @property
-    def server_arguments(self) -> list[str]:
-        return ["assistant"]
-
-    @property
     def environment(self) -> dict[str, str]:
         return {"PERDURE_ASSISTANT_FOLDER": self.folder} if self.folder else {}
 
     def server(self, **more: object) -> dict[str, object]:
         """Return an entry of a server in the usual form."""
-        entry: dict[str, object] = {**more, "command": self.program, "args": self.server_arguments}
+        entry: dict[str, object] = {**more, "command": self.program, "args": ["assistant"]}
         return {**entry, "env": self.environment} if self.folder else entry
 
     def hook(self, event: str, host: str) -> str:
@@ -55,8 +51,6 @@ class ConfigFile:
     """Path of keys -> a value that must be there for the others to count; not Perdure's own."""
     lists: Mapping[tuple[str, ...], Mapping[str, object]] = field(default_factory=dict)
     """Path of a list -> Perdure's entry in it."""
-    script: str = ""
-    """The whole file, where it is Perdure's alone."""
 
 
 Files = Callable[[Launch], list[ConfigFile]]
@@ -169,24 +163,6 @@ def _vscode_user(launch: Launch) -> list[ConfigFile]:
     return _vscode(servers, os.path.expanduser("~/.copilot/hooks"))(launch)
 
 
-def _copilot_hooks(launch: Launch, folder: str) -> ConfigFile:
-    events = {"sessionStart": "session-start", "userPromptTransformed": "prompt", "agentStop": "stop"}
-
-    def entry(line: str) -> Mapping[str, object]:
-        return {"type": "command", "bash": line, "powershell": line, "timeoutSec": 5}
-
-    return _hooks(os.path.join(folder, "perdure.json"), launch, "copilot", events, entry, versioned=True)
-
-
-def _copilot_user(launch: Launch) -> list[ConfigFile]:
-    folder = os.path.expanduser("~/.copilot")
-    entry = launch.server(type="local") | {"tools": ["*"]}
-    return [
-        _servers(os.path.join(folder, "mcp-config.json"), entry),
-        _copilot_hooks(launch, os.path.join(folder, "hooks")),
-    ]
-
-
 def _antigravity(launch: Launch, folder: str) -> list[ConfigFile]:
     hooks = os.path.join(folder, "hooks.json")
     events = {"PreInvocation": "prompt", "Stop": "stop"}
@@ -213,59 +189,6 @@ def _gemini_user(launch: Launch) -> list[ConfigFile]:
 
 def _gemini_project(launch: Launch) -> list[ConfigFile]:
     return [*_antigravity(launch, ".agents"), _gemini_cli(launch, ".gemini")]
-
-
-def _opencode(config: str, plugins: str) -> Files:
-    def files(launch: Launch) -> list[ConfigFile]:
-        entry: dict[str, object] = {
-            "type": "local",
-            "command": [launch.program, *launch.server_arguments],
-            "enabled": True,
-        }
-        if launch.folder:
-            entry["environment"] = launch.environment
-        with_comments = f"{config}c"
-        path = with_comments if os.path.exists(with_comments) else config
-        return [
-            _servers(path, entry, under="mcp", format="jsonc"),
-            ConfigFile(
-                path=os.path.join(plugins, "perdure.js"), format="script", script=opencode_plugin(launch)
-            ),
-        ]
-
-    return files
-
-
-def _opencode_user(launch: Launch) -> list[ConfigFile]:
-    folder = os.path.join(config_folder("XDG_CONFIG_HOME", "~/.config"), "opencode")
-    return _opencode(os.path.join(folder, "opencode.json"), os.path.join(folder, "plugins"))(launch)
-
-
-def opencode_plugin(launch: Launch) -> str:
-    """Return the plugin that calls the hooks from opencode."""
-    with open(os.path.join(os.path.dirname(__file__), "opencode_plugin.js"), encoding="utf-8") as file:
-        text = file.read()
-    arguments = ["--host", "opencode", *(["--folder", launch.folder] if launch.folder else [])]
-    return text.replace("PROGRAM", _quoted(launch.program)).replace(
-        "ARGUMENTS", ", ".join(map(_quoted, arguments))
-    )
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _zed(path: str) -> Files:
-    return lambda launch: [_servers(path, launch.server(), under="context_servers", format="jsonc")]
-
-
-def _zed_user(launch: Launch) -> list[ConfigFile]:
-    folder = (
-        os.path.join(config_folder("APPDATA", "~"), "Zed")
-        if sys.platform == "win32"
-        else os.path.join(config_folder("XDG_CONFIG_HOME", "~/.config"), "zed")
-    )
-    return _zed(os.path.join(folder, "settings.json"))(launch)
 
 
 def _application_folder(name: str) -> str:
@@ -309,31 +232,11 @@ ASSISTANTS: Mapping[str, Assistant] = {
             note="VS Code takes text at the start of a session only; beside a prompt the tools are asked.",
         ),
         Assistant(
-            name="copilot",
-            title="Copilot CLI",
-            user_files=_copilot_user,
-            project_files=lambda launch: [_copilot_hooks(launch, os.path.join(".github", "hooks"))],
-            note="With --project only the hooks: Copilot CLI keeps its servers in the user's folder.",
-        ),
-        Assistant(
             name="gemini",
             title="Antigravity and Gemini CLI",
             user_files=_gemini_user,
             project_files=_gemini_project,
             note="Both programs are set up. Some builds of Antigravity run hooks of its plugins only.",
-        ),
-        Assistant(
-            name="opencode",
-            title="opencode",
-            user_files=_opencode_user,
-            project_files=_opencode("opencode.json", os.path.join(".opencode", "plugins")),
-        ),
-        Assistant(
-            name="zed",
-            title="Zed",
-            user_files=_zed_user,
-            project_files=_zed(os.path.join(".zed", "settings.json")),
-            note="Zed has no hooks: its assistant asks the tools. A line in AGENTS.md tells it when to.",
         ),
     )
 }
