@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, ClassVar
 
+from perdure.domain.imported import ImportedDocument, SkippedPart
 from perdure.errors import InvalidInput, NotFound, Unavailable
 from perdure.extending import LEADS_OUT, leads_out
 
@@ -172,3 +173,33 @@ def tables_of(path: Path) -> dict[str, set[str]]:
             name: {row[1] for row in database.execute(f'pragma table_info("{name.replace(chr(34), "")}")')}
             for name in names
         }
+
+
+class FileSource:
+    """A source that is read file by file."""
+
+    name = ""
+    globs: ClassVar[tuple[str, ...]]
+    """Names of its files in a folder or an archive; a file by itself may have any name."""
+    expected: ClassVar[str]
+
+    def __init__(self, path: Path) -> None:
+        self._tree = FileTree(path)
+        files = [path.name] if self._tree.is_file else self._tree.names(*self.globs)
+        self._files = [file for file in files if self._takes(file)]
+        if not self._files:
+            raise InvalidInput(str(path), self.expected)
+
+    def read(self) -> Iterator[ImportedDocument | SkippedPart]:
+        for file in self._files:
+            yield from self._read(file)
+
+    def close(self) -> None:
+        self._tree.close()
+
+    def _takes(self, file: str) -> bool:
+        """Return whether a file belongs to the source."""
+        return True
+
+    def _read(self, file: str) -> Iterator[ImportedDocument | SkippedPart]:
+        raise NotImplementedError

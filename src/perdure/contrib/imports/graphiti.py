@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
-from perdure.contrib.imports.files import FileTree
+from perdure.contrib.imports.files import FileSource, FileTree
 from perdure.contrib.imports.json_stream import Member, stream_members
 from perdure.contrib.imports.server_memory import entity_type
 from perdure.contrib.imports.values import as_id, as_metadata, as_moment, as_object, as_text, as_texts, turn
 from perdure.domain.imported import ImportedDocument, ImportedFact, SkippedPart
 from perdure.domain.item import Item
 from perdure.domain.time import Window
-from perdure.errors import InvalidInput
 
 NAME = "graphiti"
 _EPISODES = frozenset({"episodes", "episodic_nodes"})
@@ -36,16 +34,12 @@ class _Edge:
     fact: ImportedFact
 
 
-class GraphitiDump:
+class GraphitiDump(FileSource):
     """An episode is a document with the edges drawn from it as facts; an edge without an episode is one by itself."""
 
     name = NAME
-
-    def __init__(self, path: Path) -> None:
-        self._tree = FileTree(path)
-        self._files = [path.name] if self._tree.is_file else self._tree.names("*.json")
-        if not self._files:
-            raise InvalidInput(str(path), "a JSON dump of the graph")
+    globs = ("*.json",)
+    expected = "a JSON dump of the graph"
 
     def read(self) -> Iterator[ImportedDocument | SkippedPart]:
         nodes: dict[str, tuple[str, str]] = {}
@@ -84,9 +78,6 @@ class GraphitiDump:
                 for member in stream_members(text, self._tree.shown(file)):
                     if member.key in keys and member.number >= 0:
                         yield member
-
-    def close(self) -> None:
-        self._tree.close()
 
 
 def _kind(node: Mapping[str, Any]) -> str:

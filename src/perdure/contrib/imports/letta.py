@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from perdure.contrib.imports.files import FileTree
+from perdure.contrib.imports.files import FileSource, FileTree
 from perdure.contrib.imports.json_stream import stream_members
 from perdure.contrib.imports.values import as_id, as_list, as_moment, as_object, as_text, turn
 from perdure.domain.imported import ImportedDocument, SkippedPart
@@ -19,24 +19,15 @@ SUFFIX = ".af"
 _ANSWERS = frozenset({"send_message"})
 
 
-class LettaAgents:
-    """The agents of a file; an older file is one agent."""
+class LettaAgents(FileSource):
+    """The agents of a file."""
 
     name = NAME
-
-    def __init__(self, path: Path) -> None:
-        self._tree = FileTree(path)
-        self._files = [path.name] if self._tree.is_file else self._tree.names(f"*{SUFFIX}")
-        if not self._files:
-            raise InvalidInput(str(path), f"an agent file (*{SUFFIX})")
-
-    def read(self) -> Iterator[ImportedDocument | SkippedPart]:
-        for file in self._files:
-            yield from self._read(file)
+    globs = (f"*{SUFFIX}",)
+    expected = f"an agent file (*{SUFFIX})"
 
     def _read(self, file: str) -> Iterator[ImportedDocument | SkippedPart]:
         shown = self._tree.shown(file)
-        top: dict[str, Any] = {}
         blocks: dict[str, Mapping[str, Any]] = {}
         agents: list[Mapping[str, Any]] = []
         files: list[Mapping[str, Any]] = []
@@ -49,14 +40,8 @@ class LettaAgents:
                     agents.append(value)
                 elif member.key == "files":
                     files.append(value)
-                elif member.number >= 0:
-                    top.setdefault(member.key, []).append(member.value)
-                else:
-                    top[member.key] = member.value
-        if not agents and ("core_memory" in top or "messages" in top):
-            agents = [top]
         if not agents:
-            raise InvalidInput(shown, "an agent file with agents, or an older one with core_memory")
+            raise InvalidInput(shown, "an agent file with agents")
         for agent in agents:
             yield from _agent(agent, blocks, shown)
         for one in files:
@@ -69,9 +54,6 @@ class LettaAgents:
             else:
                 yield ImportedDocument(id=as_id(NAME, "file", name or one.get("id")), items=(item,))
 
-    def close(self) -> None:
-        self._tree.close()
-
 
 def _agent(
     agent: Mapping[str, Any], blocks: Mapping[str, Mapping[str, Any]], where: str
@@ -80,7 +62,6 @@ def _agent(
     name = as_text(agent.get("name")) or as_text(agent.get("id")) or Path(where).stem
     metadata = {"source": NAME, "agent": name}
     own = [blocks[one] for one in as_list(agent.get("block_ids")) if one in blocks]
-    own += [as_object(one) for one in as_list(agent.get("core_memory"))]
     for block in own:
         label = as_text(block.get("label"))
         item = turn(
@@ -168,6 +149,4 @@ def detect(tree: FileTree) -> bool:
     if files[0].endswith(SUFFIX):
         return True
     head = tree.head(files[0], 65_536) if files[0].endswith(".json") else ""
-    return head.lstrip().startswith("{") and (
-        '"core_memory"' in head or ('"agents"' in head and '"block_ids"' in head)
-    )
+    return head.lstrip().startswith("{") and '"agents"' in head and '"block_ids"' in head

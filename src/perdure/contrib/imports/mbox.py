@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from hashlib import blake2b
-from pathlib import Path
 from typing import IO
 
-from perdure.contrib.imports.files import FileTree
+from perdure.contrib.imports.files import FileSource, FileTree
 from perdure.contrib.imports.values import as_id, as_metadata, turn
 from perdure.domain.imported import ImportedDocument, SkippedPart
 from perdure.errors import InvalidInput
@@ -24,31 +23,24 @@ _ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
 _UNWANTED = frozenset({"spam", "trash", "junk", "papierkorb"})
 
 
-class MboxMail:
+class MboxMail(FileSource):
     """Every mail a document: what its sender wrote in it, without quotations and signature."""
 
     name = NAME
+    globs = ("*.mbox", "mbox", "*.mbx")
+    expected = "an mbox file, whose mails begin with `From `"
 
-    def __init__(self, path: Path) -> None:
-        self._tree = FileTree(path)
-        every = [path.name] if self._tree.is_file else self._tree.names("*.mbox", "mbox", "*.mbx")
-        self._files = [name for name in every if self._tree.head(name, 5) == "From "]
-        if not self._files:
-            raise InvalidInput(str(path), "an mbox file, whose mails begin with `From `")
+    def _takes(self, file: str) -> bool:
+        return self._tree.head(file, 5) == "From "
 
-    def read(self) -> Iterator[ImportedDocument | SkippedPart]:
-        for file in self._files:
-            shown = self._tree.shown(file)
-            with self._tree.open_bytes(file) as data:
-                for number, mail in enumerate(_mails(data), start=1):
-                    where = f"{shown}, mail {number}"
-                    if mail is None:
-                        yield SkippedPart(path=where, reason=f"a mail of more than {LARGEST_MAIL:,} bytes")
-                    else:
-                        yield _document(mail, where)
-
-    def close(self) -> None:
-        self._tree.close()
+    def _read(self, file: str) -> Iterator[ImportedDocument | SkippedPart]:
+        with self._tree.open_bytes(file) as data:
+            for number, mail in enumerate(_mails(data), start=1):
+                where = f"{self._tree.shown(file)}, mail {number}"
+                if mail is None:
+                    yield SkippedPart(path=where, reason=f"a mail of more than {LARGEST_MAIL:,} bytes")
+                else:
+                    yield _document(mail, where)
 
 
 def _mails(file: IO[bytes]) -> Iterator[bytes | None]:

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from perdure.contrib.imports.files import FileTree
+from perdure.contrib.imports.files import FileSource, FileTree
 from perdure.contrib.imports.values import as_id, as_list, as_moment, as_object, as_tags, as_text, turn
 from perdure.domain.imported import ImportedDocument, SkippedPart
 from perdure.domain.item import Item
@@ -36,20 +36,12 @@ _WORDLESS = frozenset({
 """Subtypes of messages that nobody said."""
 
 
-class WhatsAppChat:
+class WhatsAppChat(FileSource):
     """A chat's export, text or ZIP; a month of it is a document, so that a longer export adds what is new."""
 
     name = WHATSAPP
-
-    def __init__(self, path: Path) -> None:
-        self._tree = FileTree(path)
-        self._files = [path.name] if self._tree.is_file else self._tree.names("*.txt")
-        if not self._files:
-            raise InvalidInput(str(path), "a chat export with its .txt file")
-
-    def read(self) -> Iterator[ImportedDocument | SkippedPart]:
-        for file in self._files:
-            yield from self._read(file)
+    globs = ("*.txt",)
+    expected = "a chat export with its .txt file"
 
     def _read(self, file: str) -> Iterator[ImportedDocument | SkippedPart]:
         shown = self._tree.shown(file)
@@ -72,9 +64,6 @@ class WhatsAppChat:
             stem = self._tree.path.stem if not self._tree.is_file else self._tree.path.resolve().parent.name
         match = _CHAT_NAME.match(stem)
         return as_text(match["name"] if match else stem).strip()
-
-    def close(self) -> None:
-        self._tree.close()
 
 
 def _told(transcript: Transcript, shown: str) -> Iterator[SkippedPart]:

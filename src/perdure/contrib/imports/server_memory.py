@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from perdure.contrib.imports.files import FileTree
+from perdure.contrib.imports.files import FileSource, FileTree
 from perdure.contrib.imports.json_stream import stream_lines
 from perdure.contrib.imports.values import as_id, as_list, as_object, as_text, turn
 from perdure.domain.imported import ImportedDocument, ImportedFact, SkippedPart
@@ -15,20 +14,12 @@ from perdure.errors import InvalidInput
 NAME = "server-memory"
 
 
-class ServerMemory:
+class ServerMemory(FileSource):
     """An entity's observations and the relations from it are a document; the file holds no times."""
 
     name = NAME
-
-    def __init__(self, path: Path) -> None:
-        self._tree = FileTree(path)
-        self._files = [path.name] if self._tree.is_file else self._tree.names("memory.jsonl", "memory.json")
-        if not self._files:
-            raise InvalidInput(str(path), "memory.jsonl, as server-memory keeps it")
-
-    def read(self) -> Iterator[ImportedDocument | SkippedPart]:
-        for file in self._files:
-            yield from self._read(file)
+    globs = ("memory.jsonl", "memory.json")
+    expected = "memory.jsonl, as server-memory keeps it"
 
     def _read(self, file: str) -> Iterator[ImportedDocument | SkippedPart]:
         shown = self._tree.shown(file)
@@ -51,9 +42,6 @@ class ServerMemory:
                     expected = "an entity with a name or a relation from one to another"
                     yield SkippedPart(path=where, reason=f"not {expected}")
         yield from _relations(relations, types)
-
-    def close(self) -> None:
-        self._tree.close()
 
 
 def _plain(name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from perdure.contrib.imports.files import FileTree
+from perdure.contrib.imports.files import FileSource, FileTree
 from perdure.contrib.imports.json_stream import stream_lines
 from perdure.contrib.imports.values import as_id, as_list, as_moment, as_object, as_text, turn
 from perdure.domain.imported import ImportedDocument, SkippedPart
@@ -38,44 +38,26 @@ class _Session:
     title: str = ""
 
 
-class ClaudeCodeTranscripts:
+class ClaudeCodeTranscripts(FileSource):
     """The sessions below a folder (`~/.claude/projects`), or one; the words of user and assistant alone."""
 
     name = CLAUDE_CODE
+    globs = ("*.jsonl",)
+    expected = "a folder with Claude Code's *.jsonl files, or one of them"
 
-    def __init__(self, path: Path) -> None:
-        self._tree = FileTree(path)
-        self._files = self._tree.names("*.jsonl")
-        if not self._files:
-            raise InvalidInput(str(path), "a folder with Claude Code's *.jsonl files, or one of them")
-
-    def read(self) -> Iterator[ImportedDocument | SkippedPart]:
-        for file in self._files:
-            yield from _session(self._tree, file, CLAUDE_CODE, _claude_code_turn)
-
-    def close(self) -> None:
-        self._tree.close()
+    def _read(self, file: str) -> Iterator[ImportedDocument | SkippedPart]:
+        return _session(self._tree, file, CLAUDE_CODE, _claude_code_turn)
 
 
-class CodexTranscripts:
+class CodexTranscripts(FileSource):
     """The sessions below a folder (`~/.codex/sessions`), or one."""
 
     name = CODEX
+    globs = ("rollout-*.jsonl",)
+    expected = "a folder with Codex's rollout-*.jsonl files, or one of them"
 
-    def __init__(self, path: Path) -> None:
-        self._tree = FileTree(path)
-        self._files = (
-            self._tree.names("*.jsonl") if self._tree.is_file else self._tree.names("rollout-*.jsonl")
-        )
-        if not self._files:
-            raise InvalidInput(str(path), "a folder with Codex's rollout-*.jsonl files, or one of them")
-
-    def read(self) -> Iterator[ImportedDocument | SkippedPart]:
-        for file in self._files:
-            yield from _session(self._tree, file, CODEX, _codex_turn)
-
-    def close(self) -> None:
-        self._tree.close()
+    def _read(self, file: str) -> Iterator[ImportedDocument | SkippedPart]:
+        return _session(self._tree, file, CODEX, _codex_turn)
 
 
 def _session(
