@@ -41,13 +41,15 @@ _DETAIL = re.compile(
 )
 _WARNING = re.compile("⚠\ufe0f?")
 _CODE_FENCE = re.compile(r"(`|~)\1{2,}")
+_LINK = re.compile(r"\](?=[(:]\s*‹?\s*(?:[a-z][\w+.-]*:|//))|!(?=\[)", re.IGNORECASE)
+"""What makes a link or an image of Markdown: whoever shows an answer would load it."""
 
 
 def inert(text: str) -> str:
     """Return the text on one line, without hidden characters, fences, citations and other marks.
 
-    Angle brackets and their lookalikes become ‹ ›, like those of `[1]` and `[INST]`. Other text stays
-    as it is. The function is idempotent.
+    Angle brackets and their lookalikes become ‹ ›, like those of `[1]` and `[INST]`; links and images of
+    Markdown get a space that undoes them. Other text stays as it is. The function is idempotent.
     """
     seen = " ".join(visible(_WARNING.sub("!", text.translate(_BRACKETS))).split())
     seen = _ENTITIES.sub(lambda match: "‹" if match[1] else "›", seen)
@@ -55,6 +57,7 @@ def inert(text: str) -> str:
     seen = _CITATION.sub(r"‹\1›", seen)
     seen = _ROLE.sub(r"‹\1›", seen)
     seen = _DETAIL.sub("‹", seen)
+    seen = _LINK.sub(r"\g<0> ", seen)
     return _CODE_FENCE.sub(r"\1", seen)
 
 

@@ -55,6 +55,12 @@ def order_mark(fact: Fact, shown: str) -> str:
     return ORDER_MARK if INSTRUCTION in fact.flags or looks_like_instructions(shown) else ""
 
 
+def quoted(fact: Fact, text: str) -> str:
+    """Return a text of a fact for a place that has no fence: inert, and with the mark if it reads like an order."""
+    shown = inert(text) or NOTHING_VISIBLE
+    return f"{order_mark(fact, shown)}{shown}"
+
+
 def marked(text: str) -> str:
     """Return an inert text, with the mark if it reads like an instruction."""
     shown = inert(text)

@@ -13,10 +13,9 @@ from perdure import AsyncPerdure, Forgotten, Perdure
 from perdure.contrib.frameworks.agent_memory import DEADLINE, MAX_TOKENS, AgentMemory, bank_of
 from perdure.contrib.frameworks.turns import is_prompt
 from perdure.contrib.frameworks.versions import require
-from perdure.domain.inert import inert
 from perdure.domain.item import Item
 from perdure.domain.recall import Precision, Recollection
-from perdure.domain.rendering import order_mark
+from perdure.domain.rendering import quoted
 from perdure.errors import InvalidInput
 
 require("google-adk", "2.13", "adk")
@@ -179,11 +178,10 @@ def _entry(one: Recollection) -> MemoryEntry:
     """Return a fact as ADK shows it to a model: inert, and marked where it reads like an order."""
     fact = one.fact
     when = fact.occurred_start or fact.mentioned_at
-    text = inert(fact.text)
     return MemoryEntry(
         id=fact.id,
         author="memory",
-        content=types.Content(role="user", parts=[types.Part(text=f"{order_mark(fact, text)}{text}")]),
+        content=types.Content(role="user", parts=[types.Part(text=quoted(fact, fact.text))]),
         timestamp=None if when is None else when.isoformat(),
         custom_metadata={
             "score": one.score,

@@ -28,6 +28,7 @@ from perdure.contrib.frameworks.versions import require
 from perdure.domain.filter import Filter, TagLeaf
 from perdure.domain.recall import Precision, Recollection
 from perdure.domain.record import Record
+from perdure.domain.rendering import marked, quoted
 from perdure.errors import NotFound, Unavailable
 
 require("crewai", "1.15", "crewai")
@@ -391,16 +392,16 @@ def _tags(record: MemoryRecord) -> list[str]:
 def _shown(record: MemoryRecord | None, matching: Iterable[Recollection]) -> MemoryRecord:
     """Return the record as saved where it is short and not in the user's own "I", else with the facts that match.
 
-    A fact that came another way is a record of its own.
+    A fact that came another way is a record of its own. Texts are inert: agents read them without a fence.
     """
     facts = [recollection.fact for recollection in matching]
-    text = " ".join(fact.text for fact in facts)
+    text = " ".join(quoted(fact, fact.text) for fact in facts)
     if record is None:
         said = facts[0].mentioned_at
         times = {} if said is None else {"created_at": said, "last_accessed": said}
         return MemoryRecord(id=facts[0].id, content=text, **times)
     whole = len(record.content) <= WHOLE and record.metadata.get("role") != USER
-    return record if whole else record.model_copy(update={"content": text})
+    return record.model_copy(update={"content": marked(record.content) if whole else text})
 
 
 def _utc(moment: datetime) -> datetime:

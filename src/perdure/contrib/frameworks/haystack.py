@@ -18,7 +18,7 @@ from perdure.contrib.frameworks.client_calls import new_messages
 from perdure.contrib.frameworks.turns import last_user_prompt
 from perdure.contrib.frameworks.versions import require
 from perdure.domain.fact import Fact
-from perdure.domain.rendering import iso_day
+from perdure.domain.rendering import iso_day, quoted
 from perdure.errors import InvalidInput
 
 require("haystack-ai", "3.2", "haystack")
@@ -233,4 +233,5 @@ def _plain(messages: Sequence[ChatMessage]) -> list[dict[str, str]]:
 def _document(fact: Fact, score: float) -> Document:
     dates = {"said": fact.mentioned_at, "happened": fact.occurred_start, "until": fact.valid_to}
     meta = {name: iso_day(moment) for name, moment in dates.items() if moment is not None}
-    return Document(id=fact.id, content=fact.text, meta={**meta, "document": fact.document_id}, score=score)
+    text = quoted(fact, fact.text)
+    return Document(id=fact.id, content=text, meta={**meta, "document": fact.document_id}, score=score)

@@ -13,7 +13,7 @@ from perdure.contrib.frameworks.turns import last_user_prompt
 from perdure.contrib.frameworks.versions import require
 from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import Fact
-from perdure.domain.rendering import iso_day
+from perdure.domain.rendering import iso_day, quoted
 
 require("langchain", "1.4", "langchain")
 
@@ -166,7 +166,7 @@ class PerdureRetriever(BaseRetriever):
         return [
             Document(
                 id=one.fact.id,
-                page_content=one.text,
+                page_content=quoted(one.fact, one.text),
                 metadata={
                     "score": one.score,
                     "relevance": one.relevance,

@@ -19,7 +19,7 @@ from perdure.contrib.frameworks.agent_memory import (
 )
 from perdure.contrib.frameworks.versions import require
 from perdure.domain.recall import RecallResult
-from perdure.domain.rendering import iso_day
+from perdure.domain.rendering import iso_day, quoted
 
 require("llama-index-core", "0.14", "llamaindex")
 
@@ -162,7 +162,12 @@ class PerdureRetriever(BaseRetriever):
             fact = recollection.fact
             dates = {"said": fact.mentioned_at, "happened": fact.occurred_start, "until": fact.valid_to}
             metadata = {name: iso_day(moment) for name, moment in dates.items() if moment is not None}
-            node = TextNode(id_=fact.id, text=fact.text, metadata={**metadata, "document": fact.document_id})
+            node = TextNode(
+                id_=fact.id,
+                text=quoted(fact, fact.text),
+                metadata={**metadata, "document": fact.document_id},
+                excluded_llm_metadata_keys=["document"],
+            )
             nodes.append(NodeWithScore(node=node, score=recollection.relevance))
         return nodes
 

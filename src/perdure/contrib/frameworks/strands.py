@@ -21,7 +21,7 @@ from perdure.contrib.frameworks.agent_memory import (
 from perdure.contrib.frameworks.turns import last_user_prompt, said_turns
 from perdure.contrib.frameworks.versions import require
 from perdure.domain.recall import Recollection
-from perdure.domain.rendering import iso_day
+from perdure.domain.rendering import iso_day, quoted
 from perdure.errors import InvalidInput, Unavailable
 
 require("strands-agents", "1.60", "strands")
@@ -171,4 +171,4 @@ def _entry(recollection: Recollection) -> MemoryEntry:
     fact = recollection.fact
     dates = {"said": fact.mentioned_at, "happened": fact.occurred_start, "until": fact.valid_to}
     metadata = {name: iso_day(moment) for name, moment in dates.items() if moment is not None}
-    return MemoryEntry(content=recollection.text, metadata={"id": fact.id, **metadata})
+    return MemoryEntry(content=quoted(fact, recollection.text), metadata={"id": fact.id, **metadata})
