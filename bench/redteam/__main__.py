@@ -90,8 +90,8 @@ def plain_prompt(memory: Perdure, bank: str, found: RecallResult) -> str:
 
 
 def fenced_part(text: str) -> str:
-    """Return an answer of a tool; the sentence that says that there is nothing is ours."""
-    return "" if text.startswith("Memory holds no answer") else text
+    """Return what a tool tells; the sentence that says that there is nothing is ours."""
+    return "" if text.startswith(("Memory holds no", "Nothing: ")) else text
 
 
 def table(attacks: Sequence[Attack], outcomes: Mapping[str, tuple[set[str], bool]]) -> str:

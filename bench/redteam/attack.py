@@ -56,7 +56,7 @@ def plant(memory: Perdure, bank: str, attack: Attack) -> None:
         elif attack.channel == "tool":
             memory.retain(bank, [{"role": "tool", "tool_call_id": "1", "content": text}])
         elif attack.channel == "web":
-            memory.retain(bank, text, title="A page", metadata={"url": "https://page.example/"})
+            memory.retain(bank, text, origin="web", title="A page", metadata={"url": "https://page.example/"})
         else:
             memory.retain(bank, CARRIER.format(question=attack.question), **_field(attack.channel, text))
 

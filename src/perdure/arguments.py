@@ -12,7 +12,7 @@ from typing import Literal, TypedDict
 
 from perdure.domain.bank import Disposition
 from perdure.domain.directive import Directive, GivenDirective
-from perdure.domain.fact import FactType, Tier
+from perdure.domain.fact import FactType, Origin, Tier
 from perdure.domain.filter import Filter, TagsMatch
 from perdure.domain.item import Relation, UpdateMode
 from perdure.domain.mental_model import RefreshTrigger
@@ -37,6 +37,8 @@ class ItemArguments(TypedDict, total=False):
     """Who said it; "I" in the text means this person."""
     role: str | None
     """Role of the speaker in a chat: user, assistant, tool ..."""
+    origin: Origin | str | None
+    """Where it comes from: user, assistant, tool, web, import or agent (another one); by its role if left out."""
     title: str | None
     """Title of the document."""
     context: str | None

@@ -20,6 +20,7 @@ import pytest
 
 from perdure.domain.bank import Bank, Disposition, EmbeddingModel
 from perdure.domain.fact import (
+    ORIGIN,
     QUESTION,
     UNSURE_DATE,
     Chunk,
@@ -29,6 +30,7 @@ from perdure.domain.fact import (
     FactType,
     Link,
     LinkKind,
+    Origin,
     Tier,
     ranking_fields,
 )
@@ -1106,6 +1108,18 @@ class FilterContract:
         assert found(store, metadata={"k": "no"}) == ""
         assert found(store, document_ids=frozenset({"d1", "d2"})) == "a b"
         assert found(store, document_ids=frozenset()) == ""
+
+    def test_origins(self, store: Store) -> None:
+        _put(
+            store,
+            make_fact("tool", flags=(f"{ORIGIN}tool",), metadata={"origin": "user"}),
+            make_fact("web", flags=(f"{ORIGIN}web",)),
+            make_fact("user", flags=(f"{ORIGIN}user",)),
+            make_fact("unknown"),
+        )
+        assert found(store, origins=frozenset({Origin.TOOL, Origin.USER})) == "tool user"
+        assert found(store, origins=frozenset()) == ""
+        assert found(store, foreign=False) == "unknown user"
 
     def test_expiry(self, store: Store) -> None:
         _put(store, make_fact("gone", expires_at=day(5)), make_fact("kept", expires_at=day(999)))

@@ -28,6 +28,21 @@ class Tier(StrEnum):
     GENERAL = "general"
 
 
+class Origin(StrEnum):
+    """Where a statement comes from."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    WEB = "web"
+    IMPORT = "import"
+    AGENT = "agent"
+    """Another agent."""
+
+
+_ORIGINS = {origin.value: origin for origin in Origin}
+FOREIGN = frozenset({Origin.TOOL, Origin.WEB})
+"""Origins that are never evidence about the user: anybody may have written what a tool or a page says."""
 MOMENT = timedelta(microseconds=1)
 INSTRUCTION = "instruction"
 """Flag: it reads like an instruction to the agent; kept, marked, and never supersedes anything."""
@@ -41,6 +56,8 @@ QUESTION = "question"
 """Flag: a question put to the agent; it is never evidence, and a recall returns it only when asked to."""
 GIVEN_RELATION = "given_relation"
 """Flag: the caller passed its relation with the text."""
+ORIGIN = "origin:"
+"""Prefix of a flag: where the fact comes from ("origin:tool"); without one that is not known."""
 MADE_BY = "made_by:"
 """Prefix of a flag: the prompt by which a language model worded the fact ("made_by:extract@3f9c2a1b")."""
 
@@ -215,6 +232,17 @@ class Fact:
     @property
     def is_question(self) -> bool:
         return QUESTION in self.flags
+
+    @property
+    def origin(self) -> Origin | None:
+        """Return where it comes from; None where nobody said so."""
+        named = (flag.removeprefix(ORIGIN) for flag in self.flags if flag.startswith(ORIGIN))
+        return next((_ORIGINS.get(name) for name in named), None)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Return whether a tool or a web page says it, so that it is no evidence about the user."""
+        return self.origin in FOREIGN
 
     @property
     def is_planned(self) -> bool:

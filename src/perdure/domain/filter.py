@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
-from perdure.domain.fact import Fact, FactType, Tier
+from perdure.domain.fact import Fact, FactType, Origin, Tier
 from perdure.domain.options import NOT_MCP, PROGRAMS, Moment, Options, option, read_name, read_strings
 from perdure.domain.time import AsOf, Window, parse_end, parse_span, parse_utc, read_as_of, read_window
 from perdure.errors import InvalidInput
@@ -114,6 +114,12 @@ class Filter(Options):
     document_ids: frozenset[str] | None = option(
         None, "Only facts of these documents.", on=NOT_MCP, flag="--document"
     )
+    origins: frozenset[Origin] | None = option(
+        None,
+        "Only facts that come from these: user, assistant, tool, web, import or agent.",
+        on=NOT_MCP,
+        flag="--origin",
+    )
     during: Window | None = option(
         None,
         "Only facts that happened in this window; undated ones and those with an unsure date: that were said in it.",
@@ -126,6 +132,11 @@ class Filter(Options):
     questions: bool = option(
         True,
         "Admit questions that were put to the agent; a recall leaves them out unless it includes them.",
+        on=(),
+    )
+    foreign: bool = option(
+        True,
+        "Admit what tools and web pages say; injection leaves it out of questions about the user.",
         on=(),
     )
     include_expired: bool = option(False, "Admit facts past their expiry.", on=NOT_MCP)
@@ -215,6 +226,8 @@ def admits(where: Filter, fact: Fact) -> bool:
         (where.include_closed or is_current(fact, where))
         and (where.include_expired or fact.expires_at is None or fact.expires_at > where.judged_at)
         and (where.questions or not fact.is_question)
+        and (where.foreign or not fact.is_foreign)
+        and (where.origins is None or fact.origin in where.origins)
         and (where.types is None or fact.type in where.types)
         and all(expression.admits(fact.tags) for expression in where.tags)
         and all(fact.metadata.get(key) == value for key, value in where.metadata.items())

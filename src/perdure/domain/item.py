@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import cast
 
-from perdure.domain.fact import Tier
+from perdure.domain.fact import Origin, Tier
 from perdure.domain.observation import ScopeRule, read_scope_rule
 from perdure.domain.options import NOT_MCP, PROGRAMS, Moment, Options, option, read_strings, read_text
 from perdure.domain.recall import StageTime
@@ -184,6 +184,10 @@ class ItemOptions(Options):
     timeless: bool = option(False, "Whether it has no time.", on=PROGRAMS)
     speaker: str = option("", 'Who said it; "I" in the text means this person.')
     role: str = option("", "Role of the speaker in a chat: user, assistant, tool ...", on=PROGRAMS)
+    origin: Origin | None = option(
+        None,
+        "Where it comes from: user, assistant, tool, web, import or agent (another one); by its role if left out.",
+    )
     title: str = option("", "Title of the document.", on=NOT_MCP)
     context: str = option("", "What it is about, such as a project's name.")
     tags: frozenset[str] = option(
@@ -250,6 +254,14 @@ class Item(ItemOptions):
         if not self.content.strip():
             raise InvalidInput("content", "non-empty text", self.content)
         read_text(self.content, "content")
+
+    @property
+    def stated_origin(self) -> Origin | None:
+        """Return the origin as given, else by the role; None where neither tells."""
+        role = (self.role or self.speaker).lower()
+        if self.origin is not None or role in USER_ROLES:
+            return self.origin or Origin.USER
+        return Origin.TOOL if role in DATA_ROLES else Origin.ASSISTANT if self.is_agent else None
 
     @property
     def is_agent(self) -> bool:

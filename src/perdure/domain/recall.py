@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from math import exp
@@ -72,6 +72,8 @@ class Query:
     """Events that bound the window, as worded."""
     only_time: bool = False
     """Whether the question names a time and nothing else: the answer is what the window contains."""
+    about_user: bool = False
+    """Whether the question is about the user, on whom tools and web pages are no evidence."""
     asks_for_told: bool = False
     """Whether such a question asks for what was said then, not for what happened."""
 
@@ -262,6 +264,13 @@ class RecallResult:
     max_tokens: int = 4096
     """The requested budget, which a prompt never exceeds."""
     count_tokens: CountTokens = field(default=most_tokens, repr=False, compare=False)
+
+    def without_hearsay(self) -> RecallResult:
+        """Return the result without what tools and web pages say about the user, where the question is about the user."""
+        own = tuple(one for one in self.recollections if not one.fact.is_foreign)
+        if not self.query.about_user or len(own) == len(self.recollections):
+            return self
+        return replace(self, recollections=own, evidence=self.evidence if own else Evidence.NONE)
 
     @property
     def abstained(self) -> bool:

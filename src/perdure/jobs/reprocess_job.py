@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from perdure.domain.fact import GIVEN_RELATION, Chunk, Document, Fact, FactType
+from perdure.domain.fact import FOREIGN, GIVEN_RELATION, Chunk, Document, Fact, FactType, Origin
 from perdure.domain.item import (
     KEEPS_CORRECTIONS,
     SPEAKER,
@@ -148,6 +148,13 @@ def document_items(reading: Reading, document_id: str) -> list[Item]:
     ]
 
 
+def _origin_of(facts: Sequence[Fact], speaker: str) -> Origin | None:
+    """Return the origin of what somebody says in a document, a foreign one first; None where there is no single one."""
+    origins = {fact.origin for fact in facts if fact.speaker == speaker}
+    foreign = origins & FOREIGN
+    return next(iter(foreign or origins)) if foreign or len(origins) == 1 else None
+
+
 def _items(
     document: Document,
     chunk: Chunk,
@@ -166,6 +173,7 @@ def _items(
                 document_id=document.id,
                 speaker=speaker,
                 role="assistant" if is_agent else "user" if speaker in users else "",
+                origin=_origin_of(facts, speaker),
                 timestamp=said_at,
                 timeless=said_at is None,
                 title=document.title,

@@ -84,6 +84,23 @@ def _fit(fact: Fact | None, where: Filter, query: Query) -> tuple[float, ...]:
     return (not is_over(fact, where), begun, fact.ordinal)
 
 
+def own_words_first(run: RecallRun, query: Query, pool: Sequence[Candidate]) -> list[Candidate]:
+    """Return the pool with what tools and web pages say about the user behind the rest of its head."""
+    head = pool[:HEAD]
+    ordered = sorted(head, key=lambda candidate: is_hearsay(candidate.fact, query, run.where))
+    scores = [candidate.score for candidate in head]
+    for score, candidate in zip(scores, ordered, strict=True):
+        if score != candidate.score:
+            candidate.boosts["origin"] = score / candidate.score if candidate.score else 1.0
+        candidate.score = score
+    return [*ordered, *pool[HEAD:]]
+
+
+def is_hearsay(fact: Fact | None, query: Query, where: Filter) -> bool:
+    """Return whether a tool or a web page says something of a user who was asked about, and no origin was asked for."""
+    return query.about_user and where.origins is None and fact is not None and fact.is_foreign
+
+
 def said_at(candidate: Candidate) -> tuple[datetime, int, datetime]:
     """Return when a statement was said; of one day the place in the document decides, then the time of recording."""
     fact = candidate.fact

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from perdure.domain.recall import Candidate, Evidence, Precision, Query, QuestionSignals
 from perdure.recall.components import RecallRun
-from perdure.recall.current import is_over
+from perdure.recall.current import is_hearsay, is_over
 from perdure.recall.evidence import Calibrations, Judgement, judge, read_calibrations
 from perdure.recall.signals import JUDGED, read_signals
 
@@ -27,11 +27,15 @@ class JudgedPool:
     dropped: Sequence[Candidate] = ()
     """What injection leaves out."""
     abstained_because: str | None = None
+    hearsay: frozenset[str] = frozenset()
+    """Ids of facts that are weak evidence at best: what tools and web pages say about the user."""
 
     @property
     def evidence(self) -> Evidence:
         """Return the level of the answer; weak if injection keeps facts that probably help."""
         level = self.judgement.level
+        if level is Evidence.STRONG and self.pool and self.pool[0].fact_id in self.hearsay:
+            return Evidence.WEAK
         return Evidence.WEAK if level is Evidence.NONE and self.dropped and self.pool else level
 
     def relevance(self, candidate: Candidate) -> float:
@@ -40,7 +44,8 @@ class JudgedPool:
 
     def level(self, candidate: Candidate) -> Evidence:
         """The level of a candidate's relevance."""
-        return self.judgement.calibration.level(self.relevance(candidate))
+        level = self.judgement.calibration.level(self.relevance(candidate))
+        return Evidence.WEAK if level is Evidence.STRONG and candidate.fact_id in self.hearsay else level
 
 
 def judge_pool(
@@ -54,7 +59,8 @@ def judge_pool(
     signals = read_signals(query, head, over)
     calibration = (calibrations or read_calibrations()).choose(signals)
     judgement = judge(signals, calibration, [candidate.fact_id for candidate in head])
-    judged = JudgedPool(pool=pool, signals=signals, judgement=judgement)
+    hearsay = frozenset(c.fact_id for c in head if is_hearsay(c.fact, query, run.where))
+    judged = JudgedPool(pool=pool, signals=signals, judgement=judgement, hearsay=hearsay)
     return judged if run.request.precision is Precision.SEARCH else _for_injection(judged, head)
 
 

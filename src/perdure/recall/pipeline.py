@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from perdure.domain.activity import recall_activity
 from perdure.domain.filter import Filter
-from perdure.domain.recall import Query, RecallResult, Trace
+from perdure.domain.recall import Precision, Query, RecallResult, Trace
 from perdure.ports.telemetry import MemoryOperation, RecordText
 from perdure.recall.answer import answer
 from perdure.recall.budget import fit
 from perdure.recall.components import RecallComponents, RecallRun
-from perdure.recall.current import HEAD, lower_ended, order_lines
+from perdure.recall.current import HEAD, lower_ended, order_lines, own_words_first
 from perdure.recall.diversify import diversify
 from perdure.recall.doubt import lower_doubtful
 from perdure.recall.freshness import drop_stale
@@ -78,6 +78,7 @@ def recall_facts(components: RecallComponents, request: RecallRequest) -> Recall
                 pool = lower_doubtful(run, pool, recipe.doubt, HEAD)
                 pool = order_lines(run, question.query, lower_ended(run, question.query, pool))
                 pool = order_successions(run, question.query, pool)
+                pool = own_words_first(run, question.query, pool)
             with trace.stage("diversify"):
                 pool = diversify(pool, recipe.diversity, run.read_facts)
             with trace.stage("judge"):
@@ -104,11 +105,17 @@ def recall_facts(components: RecallComponents, request: RecallRequest) -> Recall
 def ranked(run: RecallRun, query: Query) -> Filter:
     """Return the filter of what is ranked: without observations, unless the caller names the types, and with what is over.
 
+    What tools and web pages say about the user is left out of an injection, unless the caller names the origins.
     A recipe that cannot tell what is over from what is so leaves it out, unless the question is about the past.
     """
     where = run.where
     types = FACT_TYPES if where.types is None else where.types
     may_be_over = run.request.recipe.ended is not None or query.is_past or query.only_time
+    foreign = (
+        not query.about_user or where.origins is not None or run.request.precision is not Precision.INJECT
+    )
     return where.changed(
-        types=types, include_ended=where.include_ended or (may_be_over and where.as_of.valid is None)
+        types=types,
+        foreign=where.foreign and foreign,
+        include_ended=where.include_ended or (may_be_over and where.as_of.valid is None),
     )

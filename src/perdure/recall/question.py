@@ -18,7 +18,7 @@ from perdure.ports.probe import KeywordProbe, SemanticProbe
 from perdure.ports.store import KeyedEntity, Rows
 from perdure.recall.components import RecallRun
 from perdure.recall.fuse import fuse_by_reciprocal_rank
-from perdure.text.asking import read_only_time, speaks_of_asker, without_asking
+from perdure.text.asking import read_only_time, speaks_of_asker, speaks_of_user, without_asking
 from perdure.text.names import entity_keys, normal_name
 from perdure.text.terms import index_terms, plain_words
 
@@ -77,6 +77,7 @@ def parse_question(run: RecallRun) -> ParsedQuestion:
         entities={entity.id: 1.0 for entity in entities},
         entity_names=tuple(entity.name for entity in entities),
         window=window,
+        about_user=speaks_of_user(request.query) or _is_user(run.reading, entities),
     )
     return ParsedQuestion(query if window is not None else _bound_by_event(run, query), vector)
 
@@ -105,6 +106,13 @@ def asker_of(rows: Rows, question: str, asker: str | None) -> str | None:
     if len(users) == 1:
         return users[0]
     return next(iter(named)) if len(speakers) == len(named) == 1 else None
+
+
+def _is_user(rows: Rows, entities: Sequence[Entity]) -> bool:
+    """Return whether one of the entities is somebody who spoke as the user."""
+    names = {normal_name(name) for entity in entities for name in (entity.name, *entity.aliases)}
+    speakers = rows.records(SPEAKER) if names else ()
+    return any(record.body.get("role") and normal_name(record.id) in names for record in speakers)
 
 
 def _embed_and_find_entities(

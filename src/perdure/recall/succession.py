@@ -35,7 +35,9 @@ def order_successions(run: RecallRun, query: Query, pool: Sequence[Candidate]) -
     pairs = [
         (earlier, later)
         for earlier, later in permutations(head, 2)
-        if said_at(earlier) < said_at(later) and (later.answers or 0.0) >= LEAST_ANSWER
+        if said_at(earlier) < said_at(later)
+        and (later.answers or 0.0) >= LEAST_ANSWER
+        and _is_foreign(earlier) >= _is_foreign(later)
     ]
     if not pairs:
         return ordered
@@ -63,6 +65,11 @@ def _put_behind(ordered: list[Candidate], earlier: Candidate, later: Candidate) 
             candidate.boosts["succession"] = score / candidate.score if candidate.score else 1.0
         candidate.score = score
     ordered[first : last + 1] = moved
+
+
+def _is_foreign(candidate: Candidate) -> bool:
+    """Return whether a tool or a web page says it, which ends nothing that others said."""
+    return candidate.fact is not None and candidate.fact.is_foreign
 
 
 def _place(candidate: Candidate) -> PlacedStatement:

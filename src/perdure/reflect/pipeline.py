@@ -138,7 +138,7 @@ class _Run:
 
     def _reflect(self, recalled: RecallResult, request: RecallRequest) -> Reflection:
         return compose(
-            recalled,
+            recalled if request.where.origins is not None else recalled.without_hearsay(),
             rules=self.rules,
             leaning=self.leaning,
             linked=lambda ids, most: self._follow(request, ids, most),

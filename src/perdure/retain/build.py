@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 
-from perdure.domain.fact import GIVEN_RELATION, INSTRUCTION, Fact
+from perdure.domain.fact import GIVEN_RELATION, INSTRUCTION, ORIGIN, Fact
 from perdure.domain.item import Item
 from perdure.domain.time import Window
 from perdure.domain.work import check_work
@@ -106,6 +106,7 @@ def _fact(
     said_at = planned.turn.said_at
     triple = extracted.triple
     valid = _valid(extracted, item, said_at, now)
+    origin = item.stated_origin
     return Fact(
         id=fact_id,
         bank=bank,
@@ -143,7 +144,7 @@ def _fact(
         expires_at=item.expires_at,
         language=extracted.language,
         original_text=item.original_text,
-        flags=extracted.flags,
+        flags=extracted.flags if origin is None else (*extracted.flags, ORIGIN + origin),
     )
 
 

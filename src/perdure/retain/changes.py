@@ -231,9 +231,9 @@ def _is_usable(fact: Fact, now: datetime) -> bool:
 def _may_close(later: Fact, earlier: Fact) -> bool:
     """Return whether a later statement has the standing to end an earlier one.
 
-    Lower trust never closes higher, a plan closes nothing, and what people said of themselves is not closed by others.
+    Lower trust never closes higher, a plan closes nothing, a tool or a web page only what such said, and what people said of themselves is not closed by others.
     """
-    if later.trust < earlier.trust or PLANNED in later.flags:
+    if later.trust < earlier.trust or PLANNED in later.flags or later.is_foreign > earlier.is_foreign:
         return False
     if earlier.speaker and not earlier.subject:
         return later.speaker == earlier.speaker

@@ -56,7 +56,7 @@ def dedupe_key(fact: Fact) -> str:
     joined = "\x1f".join(
         (
             fact.type.value,
-            "?" * fact.is_question,
+            "?" * fact.is_question + "foreign" * fact.is_foreign,
             fact.asked,
             fact.speaker.casefold(),
             words,

@@ -40,7 +40,7 @@ QUOTED_AT = 0.5
 """Share of two sources that both must cover of each other to be the same."""
 _SHARED_FIELDS = (
     "context", "tags", "metadata", "tier", "classification", "trust", "credibility", "relevance", "expires_at",
-    "original_text",
+    "original_text", "origin",
 )  # fmt: skip
 """Fields that facts have from the item that they came with: equal in a turn unless a person changed one."""
 

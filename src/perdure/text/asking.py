@@ -39,6 +39,7 @@ _FIRST_PERSON = re.compile(
     r"|\bj['’](?=\w)",
     re.IGNORECASE,
 )
+_THE_USER = re.compile(r"\bthe user\b", re.IGNORECASE)
 _LEFT = re.compile(r"[^\W\d_]{3,}")
 _LEAST_WORDS = 2
 _WORD = re.compile(r"[^\W_]+")
@@ -67,6 +68,11 @@ def asked_roles(question: str) -> frozenset[str]:
     if _TOLD.search(question):
         return AGENT_ROLES
     return USER_ROLES if _FIRST_PERSON.search(question) else frozenset()
+
+
+def speaks_of_user(question: str) -> bool:
+    """Return whether a question is in the first person, or about "the user"."""
+    return speaks_of_asker(question) or _THE_USER.search(question) is not None
 
 
 def speaks_of_asker(question: str) -> bool:

@@ -38,7 +38,7 @@ IdempotencyKey = Annotated[
 ]
 _TIMES = ("timestamp", "expires_at", "valid_from", "valid_to")
 _SAME_NAME = (
-    "context", "metadata", "document_id", "speaker", "role", "title", "topic", "tier", "classification", "trust",
+    "context", "metadata", "document_id", "speaker", "role", "origin", "title", "topic", "tier", "classification", "trust",
     "credibility", "observation_scopes", "relations",
 )  # fmt: skip
 TIMELESS = "unset"
@@ -82,6 +82,9 @@ class MemoryItem(Body):
 
     speaker: str | None = Field(None, description="Perdure: who said it")
     role: str | None = Field(None, description="Perdure: user, assistant, ...")
+    origin: Literal["user", "assistant", "tool", "web", "import", "agent"] | None = Field(
+        None, description="Perdure: where it comes from; by its role if left out"
+    )
     title: str | None = Field(None, description="Perdure: title of the document")
     topic: str | None = Field(None, description="Perdure: what it is about")
     tier: Literal["core", "general"] | None = Field(None, description="Perdure: how central it is")

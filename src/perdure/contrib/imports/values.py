@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from perdure.domain.fact import Origin
 from perdure.domain.item import Item
 from perdure.extending import read_moment
 
@@ -90,6 +91,7 @@ def turn(
         content=text,
         speaker=as_text(speaker).strip() or role,
         role=role,
+        origin=None if role else Origin.IMPORT,
         timestamp=said_at,
         timeless=said_at is None,
         title=as_text(title).strip(),

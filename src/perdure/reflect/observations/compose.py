@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 import numpy as np
 
 from perdure.domain.fact import INSTRUCTION, Fact
-from perdure.domain.item import DATA_ROLES
 from perdure.domain.observation import Clause, is_synthesised
 from perdure.domain.rendering import document_line, one_line
 from perdure.ports.embedder import Matrix, Vector
@@ -44,11 +43,11 @@ class Profile:
 
 
 def is_source(fact: Fact) -> bool:
-    """Return whether a profile may rest on a fact: a statement, no order or question, no tool output, nothing synthesised."""
+    """Return whether a profile may rest on a fact: a statement of a person or an agent, no order, no question, nothing synthesised."""
     return (
         not is_synthesised(fact)
         and INSTRUCTION not in fact.flags
-        and fact.speaker.lower() not in DATA_ROLES
+        and not fact.is_foreign
         and not fact.text.rstrip().endswith("?")
     )
 

@@ -109,6 +109,7 @@ def _newly_stated(judge: EvidenceJudge, facts: Sequence[Fact]) -> dict[str, floa
         for fact in facts
         if fact.type in (FactType.WORLD, FactType.EXPERIENCE)
         and not {BELIEF, INSTRUCTION, QUESTION}.intersection(fact.flags)
+        and not fact.is_foreign
     ]
     probabilities = zip(unread, judge.beliefs(unread) if unread else (), strict=True)
     return {fact.id: probability for fact, probability in probabilities if probability >= LEAST_STATED}

@@ -76,7 +76,7 @@ class Beliefs:
 def stated_strength(fact: Fact) -> float | None:
     """Return how surely a fact states a belief of who says it; None where it states none."""
     states = fact.type is FactType.OPINION or BELIEF in fact.flags
-    if not states or INSTRUCTION in fact.flags:
+    if not states or INSTRUCTION in fact.flags or fact.is_foreign:
         return None
     return STATED if fact.confidence is None else fact.confidence
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import fields
 from threading import Lock
 
 import numpy as np
 
+from perdure.domain.fact import FOREIGN, Origin
 from perdure.domain.filter import Filter
 from perdure.domain.time import Window
 from perdure.stores.index.arrays import Array, Mask, Rows
-from perdure.stores.index.packing import NEVER, TIER_CODES, TYPE_CODES, digest, micros, pair_hash
+from perdure.stores.index.packing import NEVER, TIER_CODES, TYPE_CODES, digest, micros, origin_hash, pair_hash
 from perdure.stores.index.table import FactTable
 
 _KEPT = 4
@@ -74,6 +75,10 @@ def admitted(table: FactTable, where: Filter) -> Mask:
             mask[ending] &= columns["expires"].take(ending) > micros(where.judged_at)
     if not where.questions:
         mask &= columns["question"] == 0
+    if not where.foreign:
+        mask &= ~_from(table, FOREIGN)
+    if where.origins is not None:
+        mask &= _from(table, where.origins)
     if where.types is not None:
         mask &= np.isin(columns["type"], [TYPE_CODES[kind] for kind in where.types])
     for expression in where.tags:
@@ -95,6 +100,13 @@ def admitted(table: FactTable, where: Filter) -> Mask:
     if where.during is not None:
         said, unsure = dated_in(table, where.during), table.columns["unsure"].view(np.bool_)
         mask &= np.where(unsure, said, happened_during(table, where.during))
+    return mask
+
+
+def _from(table: FactTable, origins: Collection[Origin]) -> Mask:
+    mask = np.zeros(table.size, np.bool_)
+    for origin in origins:
+        mask[table.pairs.of(origin_hash(origin))[0]] = True
     return mask
 
 

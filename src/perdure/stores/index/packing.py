@@ -17,7 +17,7 @@ A body is a sequence of 8-byte words, little-endian, so that the bodies of a ban
     144..163   5 x u32  how many of each follow: words of tags, metadata pairs, entities, terms, links
     164..167   u32      CRC-32 of the fact's id and of all other bytes of the body
     168..      text     the tags as a sorted JSON array, filled up with blanks to whole words; nothing without tags
-               u64      per metadata pair: its hash
+               u64      per metadata pair: its hash; the same for the origin
                u64      per entity: the hash of its id
                u32 f32  per term: its CRC-32 and its weighted frequency
                i64 f32 u8 u8 u16
@@ -47,7 +47,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from perdure.domain.fact import Fact, FactType, LinkKind, Tier
+from perdure.domain.fact import Fact, FactType, LinkKind, Origin, Tier
 from perdure.errors import StoreCorrupt
 from perdure.ports.store import Features
 from perdure.stores.index.arrays import Array, Positions, spans
@@ -129,10 +129,16 @@ def term_hash(term: str) -> int:
     return crc32(term.encode())
 
 
+def origin_hash(origin: Origin) -> int:
+    """Hash under which a fact's origin stands among its metadata pairs; no key of metadata has a NUL."""
+    return pair_hash("\x00origin", origin)
+
+
 def pack_fact(fact: Fact, features: Features, links: Sequence[LinkEnd]) -> bytes:
     """Return the body of a fact; `links` are those with facts of lower number."""
     tags = _tags(fact.tags)
     pairs = [pair_hash(key, value) for key, value in fact.metadata.items()]
+    pairs += [] if fact.origin is None else [origin_hash(fact.origin)]
     entities = sorted({digest(entity) for entity in fact.entity_ids})
     terms = [(term_hash(term), tf) for term, tf in features.terms.items() if tf > 0]
     length = sum(features.terms.values())

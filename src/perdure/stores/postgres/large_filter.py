@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
+from perdure.domain.fact import FOREIGN, Origin
 from perdure.domain.filter import Filter, TagAnd, TagExpression, TagLeaf, TagNot, TagsMatch
 from perdure.domain.time import Window
 from perdure.ports.store import Order, Selection
@@ -14,6 +16,7 @@ from perdure.stores.index.packing import (
     digest,
     micros,
     name_hash,
+    origin_hash,
     pair_hash,
 )
 
@@ -50,6 +53,10 @@ def admitted(where: Filter) -> Condition:
         conditions.append(Condition("f.expires > ?", (micros(where.judged_at),)))
     if not where.questions:
         conditions.append(Condition("f.question = 0"))
+    if not where.foreign:
+        conditions.append(Condition("NOT f.pairs && ?::int8[]", (_origins(FOREIGN),)))
+    if where.origins is not None:
+        conditions.append(Condition("f.pairs && ?::int8[]", (_origins(where.origins),)))
     if where.types is not None:
         conditions.append(Condition("f.type = ANY(?::int8[])", ([TYPE_CODES[kind] for kind in where.types],)))
     conditions += [_tags(expression) for expression in where.tags]
@@ -70,6 +77,10 @@ def admitted(where: Filter) -> Condition:
         case = f"CASE WHEN f.unsure = 1 THEN {said.sql} ELSE {happened.sql} END"
         conditions.append(Condition(case, said.values + happened.values))
     return every(conditions)
+
+
+def _origins(origins: Collection[Origin]) -> list[int]:
+    return sorted(signed(origin_hash(origin)) for origin in origins)
 
 
 def selected(selection: Selection) -> Condition:
