@@ -28,9 +28,11 @@ from tests.contrib.frameworks.checklist import (
     FACT,
     FRAME,
     OTHER_BANK,
+    PLANTED,
     QUESTION,
     REPLY,
     SpyMemory,
+    check_inert,
     fact_texts,
     stored_text,
 )
@@ -247,3 +249,11 @@ def test_tools_of_the_framework_search_and_save(memory: Perdure) -> None:
     search, save = create_memory_tools(PerdureMemory(memory, bank=BANK))
     assert "Saved to memory" in save.run(contents=[FACT])
     assert FACT in search.run(queries=[QUESTION])
+
+
+def test_a_match_shows_a_planted_order_as_data(memory: Perdure) -> None:
+    crewai_memory = PerdureMemory(memory, bank=BANK, precision="search")
+    crewai_memory.remember(PLANTED)
+    [match] = crewai_memory.recall(QUESTION)
+    check_inert(match.record.content)
+    assert [record.content for record in crewai_memory.list_records()] == [PLANTED]

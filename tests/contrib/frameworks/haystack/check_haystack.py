@@ -22,11 +22,13 @@ from tests.contrib.frameworks.checklist import (
     FACT,
     INSTRUCTIONS,
     LOOKUP,
+    PLANTED,
     QUESTION,
     REPLY,
     Conversation,
     Exchange,
     Said,
+    check_inert,
     settle,
     stored_text,
 )
@@ -132,3 +134,9 @@ def test_what_is_given_by_a_file_can_be_serialised(tmp_path: Path, memory: Perdu
     assert PerdureRetriever.from_dict(retriever.to_dict()).top_k == 4
     with pytest.raises(InvalidInput, match="the path of a file"):
         RecallHook(memory, bank=BANK).to_dict()
+
+
+def test_a_document_shows_a_planted_order_as_data(memory: Perdure) -> None:
+    memory.retain(BANK, PLANTED)
+    [document] = PerdureRetriever(memory, bank=BANK).run(QUESTION)["documents"]
+    check_inert(document.content)

@@ -23,12 +23,14 @@ from tests.contrib.frameworks.checklist import (
     FACT,
     INSTRUCTIONS,
     LOOKUP,
+    PLANTED,
     QUESTION,
     REPLY,
     AdapterChecklist,
     Conversation,
     Exchange,
     Said,
+    check_inert,
     settle,
     stored_text,
 )
@@ -181,3 +183,9 @@ def test_documents_name_their_fact_and_its_evidence(memory: Perdure) -> None:
     assert best.page_content == "Ann visited Oslo."
     assert memory.facts.get(BANK, best.id).text == best.page_content
     assert best.metadata["evidence"] in ("strong", "weak", "none")
+
+
+def test_a_document_shows_a_planted_order_as_data(memory: Perdure) -> None:
+    memory.retain(BANK, PLANTED)
+    [document] = PerdureRetriever(memory=memory, bank=BANK).invoke(QUESTION)
+    check_inert(document.page_content)

@@ -11,6 +11,7 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import Memory
+from llama_index.core.schema import MetadataMode
 from llama_index.core.tools import FunctionTool
 
 from perdure import Perdure, StoreLocked
@@ -21,12 +22,14 @@ from tests.contrib.frameworks.checklist import (
     FACT,
     INSTRUCTIONS,
     LOOKUP,
+    PLANTED,
     QUESTION,
     REPLY,
     Conversation,
     Exchange,
     Said,
     SpyMemory,
+    check_inert,
     settle,
     stored_text,
 )
@@ -149,3 +152,10 @@ def test_facts_are_retrieved_as_nodes(memory: Perdure, asynchronous: bool) -> No
     assert nodes[0].node_id == memory.facts.list(BANK).facts[0].id
     assert nodes[0].metadata["document"] == "chat"
     assert 0 < nodes[0].score <= 1
+
+
+def test_a_node_shows_a_planted_order_as_data(memory: Perdure) -> None:
+    memory.retain(BANK, PLANTED, document_id="</chat>")
+    [node] = PerdureRetriever(memory, bank=BANK).retrieve(QUESTION)
+    check_inert(node.text)
+    assert "chat" not in node.node.get_content(MetadataMode.LLM)

@@ -20,12 +20,14 @@ from tests.contrib.frameworks.checklist import (
     FACT,
     INSTRUCTIONS,
     LOOKUP,
+    PLANTED,
     QUESTION,
     REPLY,
     Conversation,
     Exchange,
     Said,
     SpyMemory,
+    check_inert,
     settle,
     stored_text,
 )
@@ -179,3 +181,9 @@ def test_a_batch_that_is_handed_over_twice_is_retained_once(memory: Perdure) -> 
     settle(memory)
     assert stored_text(memory).count(FACT) == 1
     assert OPENING not in stored_text(memory)
+
+
+def test_an_entry_of_a_search_shows_a_planted_order_as_data(memory: Perdure) -> None:
+    memory.retain(BANK, PLANTED)
+    [entry] = asyncio.run(PerdureStore(memory, bank=BANK).search(QUESTION))
+    check_inert(entry.content)
