@@ -31,6 +31,25 @@ def test_a_secret_is_masked_before_anything_is_stored(memory: Perdure, tmp_path:
     assert TOKEN.encode() not in _bytes(tmp_path)
 
 
+def test_a_secret_is_masked_in_every_field_around_the_text(memory: Perdure, tmp_path: Path) -> None:
+    fields = {
+        "speaker": TOKEN, "topic": TOKEN, "tags": [TOKEN], "entities": [TOKEN], "metadata": {TOKEN: "x"}, "context": TOKEN,
+    }  # fmt: skip
+    with memory:
+        memory.retain("b", "Ann keeps bees.", **fields)  # type: ignore[arg-type]
+    assert TOKEN.encode() not in _bytes(tmp_path)
+
+
+@pytest.mark.parametrize("before", ["Which host has ", "x" * 470 + " "])
+def test_a_secret_in_a_question_stays_out_of_the_activity(
+    memory: Perdure, tmp_path: Path, before: str
+) -> None:
+    with memory:
+        memory.retain("b", "Ann keeps bees.")
+        memory.recall("b", f"{before}{TOKEN}?")
+    assert TOKEN[:20].encode() not in _bytes(tmp_path)
+
+
 def test_a_secret_is_masked_in_the_queue_of_background_work(memory: Perdure, tmp_path: Path) -> None:
     with memory:
         operation = memory.retain_later("b", SAID)

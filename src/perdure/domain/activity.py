@@ -52,9 +52,9 @@ class Activity:
 
 
 def recall_activity(
-    bank: str, precision: Precision, result: RecallResult, dropped: Iterable[str], at: datetime
+    bank: str, precision: Precision, query: str, result: RecallResult, dropped: Iterable[str], at: datetime
 ) -> Activity:
-    """Return the entry of a recall; `dropped` are the facts that an injection left out."""
+    """Return the entry of a recall; `query` is the question without secrets, `dropped` are the facts that an injection left out."""
     below = [one.fact.id for one in result.recollections if one.evidence is Evidence.NONE]
     return Activity(
         id=str(uuid4()),
@@ -62,7 +62,7 @@ def recall_activity(
         kind=ActivityKind.PROMPT if precision is Precision.INJECT else ActivityKind.RECALL,
         at=at,
         milliseconds=result.timings[-1].milliseconds if result.timings else 0.0,
-        query=result.query.text[:MAX_QUERY],
+        query=query[:MAX_QUERY],
         fact_ids=tuple(one.fact.id for one in result.recollections if one.evidence is not Evidence.NONE)[
             :MAX_IN
         ],

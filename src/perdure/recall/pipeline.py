@@ -10,6 +10,7 @@ from dataclasses import replace
 from perdure.domain.activity import recall_activity
 from perdure.domain.filter import Filter
 from perdure.domain.recall import Precision, Query, RecallResult, Trace
+from perdure.guard import mask_secrets
 from perdure.ports.telemetry import MemoryOperation, RecordText
 from perdure.recall.answer import answer
 from perdure.recall.budget import fit
@@ -98,7 +99,8 @@ def recall_facts(components: RecallComponents, request: RecallRequest) -> Recall
         now = components.clock()
         components.tracker.track(request.bank, result, now)
         dropped = [candidate.fact_id for candidate in judged.dropped]
-        components.tracker.note(recall_activity(request.bank, request.precision, result, dropped, now))
+        asked = mask_secrets(request.query).text
+        components.tracker.note(recall_activity(request.bank, request.precision, asked, result, dropped, now))
     return result
 
 

@@ -14,7 +14,7 @@ from perdure.retain.request import RetainRequest
 
 MASK_SECRETS = "mask_secrets"
 """Setting of a bank: False stores secrets as they were said."""
-_TEXTS = ("content", "title", "context", "original_text")
+_TEXTS = ("content", "title", "context", "original_text", "speaker", "topic")
 
 
 def masks_secrets(store: Store, bank: str) -> bool:
@@ -44,15 +44,16 @@ def _mask_item(item: Item, masked: Counter[str]) -> Item:
         without = _mask(text, masked) if text else text
         if without != text:
             changes[name] = without
-    metadata = {key: _mask(value, masked) for key, value in item.metadata.items()}
-    if metadata != item.metadata:
-        changes["metadata"] = metadata
-    relations = tuple(
-        replace(one, subject=_mask(one.subject, masked), object=_mask(one.object, masked))
-        for one in item.relations
-    )
-    if relations != item.relations:
-        changes["relations"] = relations
+    named = {
+        "metadata": {_mask(key, masked): _mask(value, masked) for key, value in item.metadata.items()},
+        "tags": frozenset(_mask(tag, masked) for tag in item.tags),
+        "entities": tuple((_mask(name, masked), kind) for name, kind in item.entities),
+        "relations": tuple(
+            replace(one, subject=_mask(one.subject, masked), object=_mask(one.object, masked))
+            for one in item.relations
+        ),
+    }
+    changes |= {name: value for name, value in named.items() if value != getattr(item, name)}
     return replace(item, **changes) if changes else item  # type: ignore[arg-type]
 
 
