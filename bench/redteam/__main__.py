@@ -13,6 +13,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bench.redteam.attack import Attack, plant, read_attacks
 from bench.redteam.judge import breaks_out, is_exposed, is_marked
@@ -24,7 +25,7 @@ from perdure.surfaces.mcp.prompts import SEARCH
 from perdure.surfaces.mcp.tools import Tools
 
 PLAIN = "plain"
-QUICK = {"embedder": "hashing", "reranker": "none", "tagger": "rules"}
+QUICK: dict[str, Any] = {"embedder": "hashing", "reranker": "none", "tagger": "rules"}
 ORDERS = frozenset({"order", "split"})
 """Signs of attacks that give orders, which the mark is for."""
 
@@ -125,7 +126,7 @@ def main() -> None:
     options = parser.parse_args()
     attacks = [attack for attack in read_attacks() if options.only in (None, attack.technique)]
     with tempfile.TemporaryDirectory() as folder:
-        models = {} if options.models else QUICK
+        models: dict[str, Any] = {} if options.models else QUICK
         with Perdure.open(Path(folder) / "m.db", require_keys=False, **models) as memory:
             outcomes = {attack.id: run(memory, attack) for attack in attacks}
     print(table(attacks, outcomes))

@@ -62,7 +62,7 @@ def plant(memory: Perdure, bank: str, attack: Attack) -> None:
 
 
 def _field(channel: str, text: str) -> dict[str, Any]:
-    return {
+    fields: dict[str, dict[str, Any]] = {
         "title": {"title": text},
         "context": {"context": text},
         "speaker": {"speaker": text},
@@ -70,4 +70,5 @@ def _field(channel: str, text: str) -> dict[str, Any]:
         "tag": {"tags": [text]},
         "entity": {"entities": [{"text": text, "type": "person"}]},
         "document_id": {"document_id": text.replace("/", " ")},
-    }[channel]
+    }
+    return fields[channel]

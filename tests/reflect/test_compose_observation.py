@@ -53,7 +53,7 @@ def test_a_profile_is_at_most_ten_statements_as_they_were_said() -> None:
 
 
 def test_what_a_tool_returned_is_no_source() -> None:
-    assert not is_source(fact(1, speaker="tool"))
+    assert not is_source(fact(1, flags=("origin:tool",)))
 
 
 def test_sentences_that_are_alike_stand_for_each_other_once() -> None:
