@@ -13,9 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from perdure import Item, Perdure, PerdureError
+from perdure import InvalidInput, Item, Perdure, PerdureError
 from perdure.domain.bank import Disposition
 from perdure.domain.options import options_of
+from perdure.errors import StoreError
 from perdure.verbs import OPTIONS, VERBS, Verb
 
 QUICK: dict[str, Any] = {
@@ -83,8 +84,8 @@ def attack(memory: Perdure, verb: Verb, arguments: dict[str, Any]) -> None:
         result = attrgetter(verb.name)(memory)(**arguments)
         if isinstance(result, Iterator):
             list(result)
-    except PerdureError:
-        pass
+    except PerdureError as error:
+        assert type(error) is not StoreError, f"{error}: the argument is not named"
 
 
 def fuzz(memory: Perdure, name: str, examples: int) -> None:
@@ -110,6 +111,12 @@ def test_wrong_values_raise_errors_of_our_own(memory: Perdure, name: str) -> Non
 @pytest.mark.parametrize("name", sorted(VERBS.keys() - LEFT_OUT))
 def test_wrong_values_raise_errors_of_our_own_for_long(memory: Perdure, name: str) -> None:
     fuzz(memory, name, 2000)
+
+
+@pytest.mark.parametrize("name", ["name", "mission"])
+def test_a_value_that_the_database_cannot_bind_is_named(memory: Perdure, name: str) -> None:
+    with pytest.raises(InvalidInput, match=name):
+        memory.banks.configure("b", **{name: object()})  # type: ignore[arg-type]
 
 
 def test_a_wrong_signature_is_a_type_error(memory: Perdure) -> None:

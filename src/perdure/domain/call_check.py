@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from typing import Any, TypeVar, cast, get_type_hints
 
-from perdure.errors import InvalidInput, PerdureError
+from perdure.errors import InvalidInput, PerdureError, StoreError
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-_FAILURES = (TypeError, AttributeError, ValueError, OverflowError, LookupError, RecursionError)
-"""What values of wrong types lead to."""
+_FAILURES = (TypeError, AttributeError, ValueError, OverflowError, LookupError, RecursionError, StoreError)
+"""What values of wrong types lead to; of store errors the bare one, as when a database cannot bind a value."""
 
 
 def explaining_arguments(method: Method) -> Method:
@@ -25,7 +25,7 @@ def explaining_arguments(method: Method) -> Method:
         try:
             return method(*args, **kwargs)
         except _FAILURES as error:
-            if isinstance(error, PerdureError):
+            if isinstance(error, PerdureError) and type(error) is not StoreError:
                 raise
             problem = _first_wrong(method, args, kwargs)
             if problem is None:
