@@ -92,6 +92,7 @@ from perdure.ports.store import BankStats, FactPage, IndexUsage, Proof, Store
 from perdure.ports.telemetry import Telemetry
 from perdure.ports.tokens import Tokens
 from perdure.recall.recipe import Recipe
+from perdure.recall.staleness import StaleFact
 from perdure.reflect.directives import Directives
 from perdure.reflect.knowledge import Knowledge
 from perdure.reflect.mental_models.resource import MentalModels
@@ -781,6 +782,13 @@ class AsyncQuestions:
         again.
         """
         return await self._run(partial(self._resource.answer, bank, question_id, answer))
+
+    async def stale(self, bank: str, *, months: int | None = None, limit: int = 20) -> Sequence[StaleFact]:
+        """Return what should be asked again: statements that nobody mentioned for some months, longest ago first.
+
+        Without `months` the bank's setting `stale_after_months` counts, which is 12 unless set; 0 turns it off.
+        """
+        return await self._run(partial(self._resource.stale, bank, months=months, limit=limit))
 
     async def list(self, bank: str, *, answered: bool = False) -> list[Question]:
         """Return the conflicts that nothing decides, oldest first; with `answered` also those that were answered."""

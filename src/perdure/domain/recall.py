@@ -196,12 +196,14 @@ class Recollection:
     replaced_by: Fact | None = None
     """The fact that ended it, if it is over."""
     notes: tuple[str, ...] = ()
-    """Until when it held and what came then; doubts; conflicts with other results."""
+    """Until when it held and what came then; doubts; conflicts with other results; when it was last mentioned."""
     edge: str = ""
     """How it joins two entities, in recipes that tell it: `Ann -[works_at]-› Lumen`, or `Ann -[mentioned with]-› Bob`
     where a statement names both without a stated relation."""
     doubt: str | None = None
     """Why it is doubtful: what it rests on, and what became of that."""
+    stale_months: int | None = None
+    """Months since it was last mentioned, if it says how things are and these are too many; else None."""
     answers: float | None = None
     """The reader's probability that it answers the question; None if it was not read."""
     span: str = ""

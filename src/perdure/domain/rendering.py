@@ -99,6 +99,13 @@ def replacement(fact: Fact, by: Fact) -> str:
     return by.object if same and fact.relation and by.object else shortened(one_line(by.text))
 
 
+def last_mentioned(months: int) -> str:
+    """Return `last mentioned 14 months ago`, from two years on in years."""
+    if months < 24:
+        return f"last mentioned {months} month{'' if months == 1 else 's'} ago"
+    return f"last mentioned {months // 12} years ago"
+
+
 def shortened(text: str, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 

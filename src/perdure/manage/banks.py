@@ -26,6 +26,7 @@ from perdure.ports.extractor import Extractor
 from perdure.ports.import_source import ImportSource
 from perdure.ports.store import BankStats
 from perdure.ports.telemetry import MemoryOperation, observed
+from perdure.recall.staleness import check_stale_after
 from perdure.retain.components import RetainComponents
 from perdure.retain.masking import read_mask_setting
 
@@ -70,6 +71,7 @@ class Banks:
         if settings is not None:
             read_rates(settings)
             read_mask_setting(settings)
+            check_stale_after(settings)
         with self._store.transaction(check_bank_id(bank)) as tx, ExitStack() as reporting:
             stored = tx.bank()
             if stored is None:

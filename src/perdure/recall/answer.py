@@ -9,12 +9,13 @@ from datetime import datetime
 from perdure.domain.fact import Chunk, Entity, Fact
 from perdure.domain.prompt import Timeline
 from perdure.domain.recall import Degraded, Query, RecallResult, Recollection
-from perdure.domain.rendering import edge, ending
+from perdure.domain.rendering import edge, ending, last_mentioned
 from perdure.recall.budget import BudgetCut, fit_chunks
 from perdure.recall.components import RecallRun
 from perdure.recall.current import ANSWERS, conflicts, is_over
 from perdure.recall.doubt import judge_doubts
 from perdure.recall.judge import JudgedPool
+from perdure.recall.staleness import stale_months
 
 MAX_TIMELINE = 5
 MOST_DAMAGED = 3
@@ -31,6 +32,8 @@ def answer(run: RecallRun, query: Query, judged: JudgedPool, cut: BudgetCut) -> 
     successors = _successors(run, [fact for fact in facts if fact.id in over])
     warnings = conflicts([fact for fact in facts if fact.id not in over])
     judge_doubts(run, [candidate for candidate, _ in cut.taken])
+    current = [candidate for candidate, _ in cut.taken if candidate.fact_id not in over]
+    stale = stale_months(run.reading, current, run.where.as_of.valid or query.asked_at)
     recollections = tuple(
         Recollection(
             fact=fact,
@@ -42,8 +45,9 @@ def answer(run: RecallRun, query: Query, judged: JudgedPool, cut: BudgetCut) -> 
             candidate=candidate if explain else None,
             replaced_by=successors.get(fact.id),
             edge=_edge(fact, query) if run.request.recipe.edges else "",
-            notes=_notes(fact, over, successors, warnings, candidate.doubt or None),
+            notes=_notes(fact, over, successors, warnings, candidate.doubt or None, stale.get(fact.id)),
             doubt=candidate.doubt or None,
+            stale_months=stale.get(fact.id),
             answers=candidate.answers,
             span=candidate.span if (candidate.answers or 0.0) >= ANSWERS else "",
             is_earlier=candidate.is_earlier,
@@ -108,11 +112,14 @@ def _notes(
     successors: Mapping[str, Fact],
     warnings: Mapping[str, str],
     doubt: str | None,
+    stale: int | None,
 ) -> tuple[str, ...]:
     if fact.id in over:
         return (ending(fact, successors.get(fact.id)),)
-    doubts = (f"doubtful: {doubt}",) if doubt is not None else ()
-    return (*doubts, warnings[fact.id]) if fact.id in warnings else doubts
+    notes = [f"doubtful: {doubt}"] if doubt is not None else []
+    notes += [warnings[fact.id]] if fact.id in warnings else []
+    notes += [last_mentioned(stale)] if stale is not None else []
+    return tuple(notes)
 
 
 def _chunks(run: RecallRun, facts: Sequence[Fact]) -> tuple[Chunk, ...]:

@@ -23,6 +23,7 @@ from perdure.domain.verb import READ, WRITE, verb
 from perdure.errors import Conflict, InvalidInput, NotFound
 from perdure.history import mark_changed
 from perdure.ports.store import NewFact, Reading, Rows, Selection, Store, Transaction
+from perdure.recall.staleness import MOST_MONTHS, StaleFact, is_months, stale_facts
 from perdure.reflect.components import ReflectComponents
 from perdure.retain.commit import Closure, FactChanges, apply_changes
 from perdure.retain.features import features_of_edited
@@ -67,6 +68,21 @@ class Questions:
             tx.put_records([replace(record, body=body, updated_at=now)])
             mark_changed(tx, facts)
         return next(one for one in self.list(bank, answered=True) if one.id == question_id)
+
+    @verb(READ)
+    def stale(self, bank: str, *, months: int | None = None, limit: int = 20) -> Sequence[StaleFact]:
+        """Return what should be asked again: statements that nobody mentioned for some months, longest ago first.
+
+        Without `months` the bank's setting `stale_after_months` counts, which is 12 unless set; 0 turns it off.
+        """
+        now = self._clock()
+        if months is not None and not is_months(months):
+            raise InvalidInput("months", f"an integer from 0 to {MOST_MONTHS}", months)
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
+            raise InvalidInput("limit", "an integer of at least 0", limit)
+        reader = self._components.recall.reader
+        with self._store.reading(check_bank_id(bank)) as reading:
+            return stale_facts(reading, now, months=months, limit=limit, reader=reader)
 
     @verb(READ)
     def list(self, bank: str, *, answered: bool = False) -> list[Question]:

@@ -74,6 +74,7 @@ def _result(recollection: Recollection) -> dict[str, Any]:
         replaced_by=recollection.replaced_by.id if recollection.replaced_by is not None else None,
         notes=list(recollection.notes),
         doubt=recollection.doubt,
+        stale_months=recollection.stale_months,
         explain=plain_candidate(recollection.candidate) if recollection.candidate is not None else None,
     )
     return dict(fact)

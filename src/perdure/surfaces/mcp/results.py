@@ -61,6 +61,10 @@ class Memory(Remembered):
     entities: list[str] = []
     planned: bool = Field(False, description="Whether it was still ahead when it was said")
     notes: list[str] = Field([], description="Until when it held and what came then; doubts; conflicts")
+    stale_months: int | None = Field(
+        None,
+        description="Months since anybody mentioned it, where these are many: ask whether it still holds",
+    )
 
 
 class RetainOutput(BaseModel):
@@ -198,6 +202,7 @@ def _memory(recollection: Recollection, citation: int) -> Memory:
         entities=[inert(name) for name in fact.entities],
         planned=fact.is_planned,
         notes=[marked(note) for note in recollection.notes],
+        stale_months=recollection.stale_months,
     )
 
 

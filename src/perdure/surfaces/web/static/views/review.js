@@ -78,28 +78,30 @@ async function duplicates(bank) {
   return [h("h2", {}, "Perhaps the same person"), h("ul", { class: "plain" }, pairs.slice(0, SHOWN).map(line))];
 }
 
-/** Weak opinions, profiles of which a source has changed, and marked facts among the newest. */
+/** Weak opinions, profiles of which a source has changed, marked facts among the newest, and what nobody mentioned for long. */
 async function doubts(bank) {
   const stats = await verb(bank, "banks.stats");
   const few = (type) => (stats.facts_by_type[type] ?? 0) <= CHECKED;
-  const [opinions, observations, page, work] = await Promise.all([
+  const [opinions, observations, page, work, unmentioned] = await Promise.all([
     few("opinion") ? verb(bank, "opinions.list") : [],
     few("observation") ? verb(bank, "observations.list", { stale: true }) : [],
     verb(bank, "facts.list", { limit: NEWEST }),
     verb(bank, "observations.status"),
+    verb(bank, "questions.stale", { limit: SHOWN }),
   ]);
   const weak = opinions.filter((one) => one.confidence < UNSURE).slice(0, SHOWN);
   const stale = observations.filter((one) => one.stale).slice(0, SHOWN);
   const orders = page.facts.filter((fact) => fact.flags.includes("instruction")).slice(0, SHOWN);
   const unsure = page.facts.filter((fact) => fact.flags.includes("unsure_date")).slice(0, SHOWN);
   const failed = work.failed.length;
-  if (!weak.length && !stale.length && !orders.length && !unsure.length && !failed) return [h("h2", {}, "Doubts"), empty("Nothing is doubtful.")];
+  if (!weak.length && !stale.length && !orders.length && !unsure.length && !unmentioned.length && !failed) return [h("h2", {}, "Doubts"), empty("Nothing is doubtful.")];
   const part = (title, rows) => rows.length > 0 && [h("h3", {}, title), rows];
   const item = (href, text, ...more) => h("article", { class: "fact bare", tabindex: 0 }, h("div", {}, h("a", { class: "said", href }, text), h("p", { class: "origin" }, more)));
   return [
     h("h2", {}, "Doubts"),
     part("Statements that read like instructions", orders.map((fact) => row(bank, fact))),
     part("Statements with an uncertain date", unsure.map((fact) => row(bank, fact))),
+    part("Not mentioned for long: ask again", unmentioned.map((one) => item(address(bank, "fact", one.fact.id), one.fact.text, `last mentioned ${day(one.last_mentioned_at)}`))),
     part("Weak opinions", weak.map((one) => item(address(bank, "opinions", one.id), one.statement, meter(one.confidence, "confidence"), ` ${percent(one.confidence)}`))),
     part("Profiles whose sources have changed", stale.map((one) => item(address(bank, "fact", one.id), one.text, "the next consolidation writes it anew"))),
     failed > 0 && h("p", {}, `Consolidation set ${plural(failed, "fact")} aside.`),
