@@ -24,6 +24,11 @@ class HinderedStore(MemoryStore):
         return Traces.PENDING if self.hindered else super().clear_traces()
 
 
+@pytest.fixture(autouse=True)
+def _short_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "PAUSE", 0.01)
+
+
 def opened(store: MemoryStore) -> Perdure:
     return Perdure.open(store=store, embedder="none", reranker="none", tagger="rules", tokens="approximate")
 
@@ -53,3 +58,17 @@ def test_traces_that_an_earlier_process_left_are_cleared_at_the_next_opening() -
     store.hindered = False
     with opened(store) as memory:
         assert cleared(memory)
+
+
+def test_what_waits_for_a_pause_between_erasures_is_cleared_at_closing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(background, "PAUSE", 3600.0)
+    store = HinderedStore()
+    store.hindered = False
+    with opened(store) as memory:
+        for document in ("d", "e"):
+            memory.retain("b", "Ann lives in Oslo.", document_id=document)
+            memory.forget("b", document_id=document)
+        assert memory.database.erasure_pending()
+    assert store.traces() is Traces.CLEARED

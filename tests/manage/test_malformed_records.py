@@ -28,6 +28,14 @@ BODIES: tuple[dict[str, Any], ...] = (
 )
 
 
+QUOTING = (
+    "job", "job_step", "directive", "directive_history", "mental_model", "mental_model_history", "knowledge_node", "opinion",
+    "opinion_evidence", "llm_call", "question", "observation", "observation_subject", "consolidation_subject",
+    "consolidation_batch", "note", "webhook_delivery",
+)  # fmt: skip
+"""Kinds whose records may quote what is remembered."""
+
+
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Perdure]:
     with Perdure.open(tmp_path / "memory.db", **QUICK) as engine:
@@ -56,3 +64,26 @@ def test_malformed_records_are_passed_over(memory: Perdure, body: dict[str, Any]
     for listed in (memory.directives, memory.models, memory.webhooks, memory.questions, memory.opinions):
         assert listed.list("b") is not None
     assert memory.knowledge.tree("b") is not None
+
+
+@pytest.mark.parametrize("body", BODIES, ids=["empty", "wrong"])
+def test_forget_erases_records_that_cannot_be_read(
+    memory: Perdure, body: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    retained = memory.retain("b", "Bea has a secret boat.", speaker="Bea", document_id="d")
+    quoting = {**body, "secret": "Bea has a secret boat."}
+    for kind in (*KINDS, "mental_model_history", "directive_history", "webhook_delivery"):
+        for record_id in (kind, "00000000"):
+            memory.records.save_own(Record(kind=kind, id=record_id, bank="b", body=quoting))
+    memory.records.save_own(Record(kind="job_step", id="job/00000000", bank="b", body=quoting))
+    memory.records.save_own(Record(kind="webhook_due", id="webhook_delivery", bank="b"))
+    assert memory.preview_forget("b", fact_id=retained.fact_ids[0]).facts == 1
+    assert memory.forget("b", fact_id=retained.fact_ids[0]).facts == 1
+    assert "cannot be read" in caplog.text
+    lines = list(memory.banks.export("b"))
+    with memory._store.reading("b") as reading:
+        left = [record for kind in QUOTING for record in reading.records(kind) if "secret" in record.body]
+    assert left == []
+    assert not any("secret boat" in line for line in lines)
+    assert memory.forget("b", document_id="d").existed
+    assert memory.recall("b", "Where does Ann live?").recollections

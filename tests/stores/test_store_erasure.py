@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -23,6 +24,8 @@ from perdure.domain.filter import Filter
 from perdure.domain.record import Record
 from perdure.ports.probe import FuzzyProbe, SemanticProbe
 from perdure.ports.store import FactsWhere, Features, KeyedEntity, NewFact, StagedVectors, Traces
+from perdure.stores.sqlite import traces
+from perdure.stores.sqlite.connections import Connections
 from perdure.stores.sqlite.store import SqliteStore
 from perdure.testing import BANK, NOW
 
@@ -217,6 +220,39 @@ def test_a_reader_of_the_old_state_leaves_the_erasure_pending(folder: Path) -> N
             reader.execute("COMMIT")
         assert store.clear_traces() is Traces.CLEARED
         assert_erased(folder, written["1"])
+
+
+def test_clearing_a_large_file_gives_way_to_writers_until_it_was_interrupted_too_often(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vacuum, writers = traces._vacuum, []
+
+    def vacuum_while_a_writer_waits(writer: sqlite3.Connection, connections: Connections) -> None:
+        thread = Thread(target=lambda: write(store, len(writers)))
+        writers.append(thread)
+        thread.start()
+        while not connections._waiting:
+            time.sleep(0.001)
+        vacuum(writer, connections)
+
+    def write(store: SqliteStore, number: int) -> None:
+        with store.transaction(BANK) as tx:
+            tx.put_records([Record(kind="kind", id=str(number), bank=BANK)])
+
+    with closing(SqliteStore.open(folder / "memory.db")) as store:
+        written = fill(store, Random(17), 5)
+        erase(store, "1")
+        monkeypatch.setattr(traces, "SMALL_FILE", 0)
+        monkeypatch.setattr(traces, "_vacuum", vacuum_while_a_writer_waits)
+        monkeypatch.setattr("perdure.stores.sqlite.connections._STEPS_BETWEEN_LOOKS", 10)
+        outcomes = [store.clear_traces() for _ in range(traces.MOST_INTERRUPTED + 1)]
+        for thread in writers:
+            thread.join()
+        assert outcomes == [Traces.PENDING] * traces.MOST_INTERRUPTED + [Traces.CLEARED]
+        with store.reading(BANK) as reading:
+            assert len(reading.records("kind")) == len(writers)
+        assert_erased(folder, written["1"])
+    assert_sound(folder / "memory.db")
 
 
 def run_kills(folder: Path, kills: int) -> None:

@@ -83,12 +83,17 @@ def from_record(kind: type[T], record: Record, **own: object) -> T:
         raise DamagedRow(record.kind, record.id) from error
 
 
-def readable(records: Iterable[Record], read: Callable[[Record], T]) -> Iterator[T]:
-    """Yield what `read` makes of records, without the damaged ones, which are logged."""
+def readable(
+    records: Iterable[Record],
+    read: Callable[[Record], T],
+    unreadable: Callable[[Record], object] = lambda record: None,
+) -> Iterator[T]:
+    """Yield what `read` makes of records, without the damaged ones, which are logged and passed to `unreadable`."""
     for record in records:
         try:
             yield read(record)
-        except (DamagedRow, KeyError, TypeError, ValueError, AttributeError) as error:
+        except (DamagedRow, LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
             log.warning(
                 "record %s %r of bank %r cannot be read: %s", record.kind, record.id, record.bank, error
             )
+            unreadable(record)

@@ -401,7 +401,7 @@ def _redact_entities(tx: Transaction, person: Person) -> None:
     tx.put_entities(changed)
 
 
-def redact_records(tx: Transaction, names: Names, kinds: Sequence[str]) -> None:
+def redact_records(tx: Transaction, names: Names, kinds: Iterable[str]) -> None:
     """Take names out of the bank's records of these kinds; a record with a name as its id goes."""
     for kind in kinds:
         for record in tx.records(kind):
@@ -423,7 +423,7 @@ def _plain_without(value: object, names: Names) -> object:
     return value
 
 
-def count_mentions(store: Store, bank: str, names: Names, kinds: Sequence[str]) -> int:
+def count_mentions(store: Store, bank: str, names: Names, kinds: Iterable[str]) -> int:
     """Return how many stored texts have one of the names: facts, passages, documents, entities and records of `kinds`."""
     found = sum(map(names.in_text, _fact_texts(_all_facts(store, bank))))
     with store.reading(bank) as rows:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import logging
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from perdure.domain.fact import RESTATED_AS, Fact, FactType, Source, without_entities, without_sources
 from perdure.domain.imported import IMPORTED_DOCUMENT
 from perdure.domain.item import HASH_KEY, REFINED_DOCUMENT, UNFINISHED_DOCUMENT
 from perdure.domain.observation import SCOPES_RECORD
+from perdure.domain.plain import readable
 from perdure.domain.record import LAST_ERASURE, Record
 from perdure.forget.around import Around, erase_around, find_around
 from perdure.forget.names import forget_names
@@ -33,11 +36,14 @@ from perdure.history import find_wordings, mark_changed, release_from_erased
 from perdure.ports.store import FactsWhere, Store, Traces, Transaction, raise_damaged
 from perdure.text.own_words import features_alone
 
+log = logging.getLogger(__name__)
 ScrubThoughts = Callable[[Transaction, Mapping[str, Fact]], frozenset[str]]
 """Takes facts that are about to be deleted out of what rests on them; returns the facts that lost their vectors by that."""
 
 
 ScrubBackground = Callable[[Transaction, frozenset[str]], bool]
+Readers = Mapping[str, Callable[[Record], object] | None]
+"""Kinds of records, with what reads one and raises where it cannot; None where another part sees to that."""
 ScrubRecords = Callable[[Transaction, Mapping[str, Fact]], object]
 
 
@@ -53,7 +59,7 @@ def forget(
     also: ScrubBackground | None = None,
     thoughts: ScrubThoughts = _no_thoughts,
     records: ScrubRecords | None = None,
-    kinds: Sequence[str] = (),
+    kinds: Readers = MappingProxyType({}),
 ) -> Forgotten:
     """Erase for good, with everything that holds the erased content, in one transaction.
 
@@ -66,7 +72,8 @@ def forget(
     `also` is called within the transaction with the ids of the erased documents (none when a fact or an entity goes), to
     scrub records that other parts keep; it says whether it scrubbed any, so that a document that only stands there exists.
     `thoughts` is called with the facts before they are deleted, and with those that are still synthesised from them after that;
-    `records` with all of them when they are deleted, to scrub what was thought on them. Records of `kinds` may name an entity.
+    `records` with all of them when they are deleted, to scrub what was thought on them. Records of `kinds` may name an entity;
+    those that cannot be read are deleted, since they may quote what is erased.
     DamagedRow when a row that may hold it cannot be read: nothing is erased then. When the target went before, traces that are still pending are cleared.
     """
     bank_facts = 0
@@ -112,9 +119,10 @@ def erase_target(
     also: ScrubBackground | None = None,
     thoughts: ScrubThoughts = _no_thoughts,
     records: ScrubRecords | None = None,
-    kinds: Sequence[str] = (),
+    kinds: Readers = MappingProxyType({}),
 ) -> Erased:
     """Erase a fact, a document or an entity within a transaction; the arguments are those of `forget`."""
+    _delete_unreadable(tx, kinds)
     if target.entity_id is not None and not target.unlink:
         erased = _erase_person(store, tx, bank, target, thoughts)
     else:
@@ -129,6 +137,18 @@ def erase_target(
     if also is not None and (erased.existed or erased.documents) and also(tx, erased.documents):
         return replace(erased, existed=True)
     return erased
+
+
+def _delete_unreadable(tx: Transaction, kinds: Readers) -> None:
+    """Delete the records that cannot be read, with what other kinds keep under their ids."""
+    unreadable: list[str] = []
+    for kind, read in kinds.items():
+        if read is not None:
+            deque(readable(tx.records(kind), read, lambda record: unreadable.append(record.id)), maxlen=0)
+    if unreadable:
+        log.warning("records that cannot be read are erased: %s", ", ".join(map(repr, unreadable)))
+        for kind in kinds:
+            tx.delete_records(kind, unreadable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from perdure.domain.fact import Fact, FactType
 from perdure.domain.filter import Filter
 from perdure.forget.around import Around
 from perdure.forget.options import Target
-from perdure.forget.pipeline import Erased, ScrubBackground, ScrubRecords, ScrubThoughts, erase_target
+from perdure.forget.pipeline import Erased, Readers, ScrubBackground, ScrubRecords, ScrubThoughts, erase_target
 from perdure.ports.store import FactsWhere, Rows, Selection, Store, Transaction
 
 MOST_TEXTS = 20
@@ -83,7 +84,7 @@ def preview_forget(
     records: ScrubRecords,
     opinions: Callable[[Rows, Collection[str] | None], frozenset[str]],
     stale: Callable[[Rows, Sequence[Fact]], frozenset[str]],
-    kinds: Sequence[str] = (),
+    kinds: Readers = MappingProxyType({}),
 ) -> ForgetPreview:
     """Erase as `forget` does, count what went, and roll back. The first three functions are those of `forget`.
 

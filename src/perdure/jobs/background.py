@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -54,6 +55,8 @@ SEARCH_TABLES = "search_tables"
 """Name of the kind and id of its only operation in a bank."""
 AUTO_CONSOLIDATION = 30.0
 """Seconds after the last retain, if only the bank's own setting asks for consolidation."""
+PAUSE, LONGEST_PAUSE = 2.0, 60.0
+"""Seconds without a further erasure before traces are cleared, which holds the write lock; and how long at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +102,8 @@ class Background:
         self._auto_consolidation = Rota(_turn(self.consolidate), threads=1, look_again=LOOK_AGAIN)
         self._auto_refinement = Rota(_turn(self.refine), threads=1, look_again=LOOK_AGAIN)
         self._clearing = Rota(_turn(self._clear_traces), threads=1, look_again=LOOK_AGAIN)
+        self._clear_by: float | None = None
+        """When clearing begins at the latest (monotonic), while it waits for a pause between erasures."""
 
     def resume(self) -> None:
         """Continue the work that an earlier process left."""
@@ -114,6 +119,8 @@ class Background:
         self.jobs.close()
         self._outbox.close()
         self._clearing.close()
+        if self._clear_by is not None:
+            _turn(self._clear_traces)("")
 
     def retain(self, request: RetainRequest, operation_id: str | None = None) -> Operation:
         """Submit a retain."""
@@ -163,12 +170,18 @@ class Background:
         return self.jobs.submit(bank, plan, not_before=not_before, reuse=True)
 
     def clear_traces(self) -> None:
-        """Clear the traces of erased content from the files, again and again while a reader of them is in the way."""
-        self._clearing.offer([""])
+        """Clear the traces of erased content from the files, once no further erasure follows for a moment.
+
+        It is tried again and again while a reader or writer of the files is in the way.
+        """
+        now = time.monotonic()
+        self._clear_by = self._clear_by or now + LONGEST_PAUSE
+        self._clearing.offer([""], max(0.0, min(PAUSE, self._clear_by - now)))
 
     def _clear_traces(self, _: str) -> None:
+        self._clear_by = None
         if self._store.clear_traces() is Traces.PENDING:
-            raise Busy("a reader keeps traces of erased content in the files")
+            raise Busy("a reader or writer keeps traces of erased content in the files")
 
     def build_search_tables_if_due(self, bank: str) -> None:
         """Submit preparing a bank that became too large for memory to be searched in SQL."""

@@ -179,10 +179,14 @@ def given_back(delivery: WebhookDelivery) -> WebhookDelivery:
     return replace(delivery, attempts=delivery.attempts - 1, claimed_until=None)
 
 
+def read_delivery(record: Record) -> WebhookDelivery:
+    return from_record(WebhookDelivery, record)
+
+
 def pending_deliveries(rows: ReadRecords) -> list[WebhookDelivery]:
     """Return the deliveries that have not ended, oldest first."""
     marks = [record.id for record in rows.records(DUE)]
-    return [from_record(WebhookDelivery, record) for record in rows.records(DELIVERY, marks)] if marks else []
+    return list(readable(rows.records(DELIVERY, marks), read_delivery)) if marks else []
 
 
 def scrub_deliveries(tx: Records, document_ids: Collection[str]) -> bool:
@@ -210,9 +214,7 @@ def _put(tx: Records, delivery: WebhookDelivery) -> None:
 
 def _prune(tx: Records) -> None:
     """Delete the oldest ended deliveries above the number to keep."""
-    records: Sequence[WebhookDelivery] = [
-        from_record(WebhookDelivery, record) for record in tx.records(DELIVERY)
-    ]
+    records = list(readable(tx.records(DELIVERY), read_delivery))
     ended = [one.id for one in records if one.status != "pending"]
     if len(ended) > KEPT:
         tx.delete_records(DELIVERY, ended[: len(ended) - KEPT])

@@ -157,7 +157,7 @@ def read_step(record: Record) -> PlannedStep:
 
 
 def find_step(rows: ReadRecords, step_id: str) -> PlannedStep | None:
-    return next((read_step(record) for record in rows.records(STEP, [step_id])), None)
+    return next(readable(rows.records(STEP, [step_id]), read_step), None)
 
 
 def batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -215,11 +215,13 @@ def _expires_at(lease: Record) -> datetime:
 def scrub(tx: Records, document_ids: Collection[str]) -> bool:
     """Remove the ids and texts of erased documents from the bank's background work.
 
-    A step that is under way meanwhile is rolled back and repeated without them. Return whether there was any.
+    A step that is under way meanwhile is rolled back and repeated without them. What cannot be read may hold any
+    text, and is deleted. Return whether there was any.
     """
     erased = frozenset(document_ids)
     scrubbed_any = False
-    for stored in readable(tx.records(JOB), read_operation):
+    unreadable: list[str] = []
+    for stored in readable(tx.records(JOB), read_operation, lambda record: unreadable.append(record.id)):
         touched = _scrub_steps(tx, stored.unfinished_steps, erased)
         operation = stored.operation
         if operation.document_id in erased:
@@ -233,21 +235,35 @@ def scrub(tx: Records, document_ids: Collection[str]) -> bool:
             scrubbed_any = True
         elif operation.finished and stored.digest:
             put_operation(tx, replace(stored, digest=""))
+    if unreadable:
+        steps = [record.id for record in tx.records(STEP) if record.id.rpartition("/")[0] in unreadable]
+        for kind, ids in ((JOB, unreadable), (QUEUED, unreadable), (STEP, steps)):
+            tx.delete_records(kind, ids)
     return scrubbed_any
 
 
 def _scrub_steps(tx: Records, ids: Sequence[str], erased: frozenset[str]) -> bool:
     """Remove the items of erased documents from steps; their count stays."""
     touched = False
+    unreadable: list[str] = []
     for batch in batches(ids, STEPS_AT_ONCE):
-        changed: list[Record] = []
-        for record in tx.records(STEP, batch):
-            body: Mapping[str, Any] = read_step(record).body
-            items: list[Mapping[str, object]] = body.get("items", [])
-            kept = [item for item in items if item.get("document_id") not in erased]
-            if len(kept) < len(items):
-                changed.append(replace(record, body={**record.body, "body": {**body, "items": kept}}))
+        stored = tx.records(STEP, batch)
+        scrubbed = readable(
+            stored, lambda record: _scrub_step(record, erased), lambda record: unreadable.append(record.id)
+        )
+        changed = [record for record in scrubbed if record is not None]
         if changed:
             tx.put_records(changed)
             touched = True
-    return touched
+    tx.delete_records(STEP, unreadable)
+    return touched or bool(unreadable)
+
+
+def _scrub_step(record: Record, erased: frozenset[str]) -> Record | None:
+    """Return the step without items of erased documents; None if it has none of them."""
+    body: Mapping[str, Any] = read_step(record).body
+    items: list[Mapping[str, object]] = body.get("items", [])
+    kept = [item for item in items if item.get("document_id") not in erased]
+    if len(kept) == len(items):
+        return None
+    return replace(record, body={**record.body, "body": {**body, "items": kept}})

@@ -9,38 +9,60 @@ from perdure.domain.activity import ACTIVITY
 from perdure.domain.filter import Filter
 from perdure.domain.item import SPEAKER
 from perdure.domain.knowledge import KNOWLEDGE_NODE
-from perdure.domain.llm_call import LLM_CALL
-from perdure.domain.observation import OBSERVATION_RECORD
+from perdure.domain.llm_call import LLM_CALL, LlmCall
+from perdure.domain.observation import OBSERVATION_RECORD, read_subject
 from perdure.domain.question import QUESTION_RECORD
+from perdure.domain.webhook import DELIVERY, DUE
 from perdure.errors import ModelError
 from perdure.forget.options import Target
-from perdure.forget.pipeline import forget
+from perdure.forget.pipeline import Readers, forget
 from perdure.forget.preview import ForgetPreview, preview_forget
 from perdure.forget.target import Forgotten
 from perdure.jobs.background import Background
-from perdure.jobs.outbox import scrub_deliveries
+from perdure.jobs.outbox import read_delivery, scrub_deliveries
 from perdure.jobs.records import JOB, scrub
 from perdure.manage.reembed import embed_facts
 from perdure.ports.store import Traces, Transaction
 from perdure.ports.telemetry import MemoryOperation, observed
-from perdure.recall.beliefs import EVIDENCE, OPINION
+from perdure.recall.beliefs import EVIDENCE, OPINION, read_evidence, read_opinion
 from perdure.recall.freshness import stale_observations
 from perdure.reflect.components import ReflectComponents
-from perdure.reflect.directives import DIRECTIVE
+from perdure.reflect.consolidate import read_batch
+from perdure.reflect.directives import DIRECTIVE, read_directive, read_earlier
 from perdure.reflect.directives import HISTORY as DIRECTIVE_HISTORY
 from perdure.reflect.erasure import scrub_records, scrub_thoughts
+from perdure.reflect.knowledge import read_node
 from perdure.reflect.mental_models.record import HISTORY as MODEL_HISTORY
-from perdure.reflect.mental_models.record import MENTAL_MODEL
+from perdure.reflect.mental_models.record import MENTAL_MODEL, VECTOR, read_model, read_versions
 from perdure.reflect.notes.write import NOTE_RECORD, drop_notes, repair_notes
 from perdure.reflect.observations.erasure import BATCH_RECORD, WORK_RECORD
 from perdure.reflect.observations.write import SUBJECT_RECORD
+from perdure.reflect.observations.write import read_versions as read_subject_versions
 from perdure.reflect.opinions.erasure import opinions_resting_on
+from perdure.reflect.questions import read_fact_ids
 
-NAMING = (
-    SPEAKER, OPINION, EVIDENCE, QUESTION_RECORD, NOTE_RECORD, MENTAL_MODEL, MODEL_HISTORY, DIRECTIVE,
-    DIRECTIVE_HISTORY, LLM_CALL, KNOWLEDGE_NODE, OBSERVATION_RECORD, SUBJECT_RECORD, WORK_RECORD, BATCH_RECORD, JOB,
-)  # fmt: skip
-"""Kinds of the records that may name an entity in their texts."""
+KINDS: Readers = {
+    SPEAKER: None,
+    OPINION: read_opinion,
+    EVIDENCE: read_evidence,
+    QUESTION_RECORD: read_fact_ids,
+    NOTE_RECORD: None,  # `scrub_notes` has the note of an unreadable one written anew
+    MENTAL_MODEL: read_model,
+    MODEL_HISTORY: read_versions,
+    VECTOR: None,
+    DIRECTIVE: read_directive,
+    DIRECTIVE_HISTORY: read_earlier,
+    LLM_CALL: LlmCall.from_record,
+    KNOWLEDGE_NODE: lambda record: read_node(record, {}),
+    OBSERVATION_RECORD: read_subject,
+    SUBJECT_RECORD: lambda record: (read_subject(record), read_subject_versions(record)),
+    WORK_RECORD: read_subject,
+    BATCH_RECORD: read_batch,
+    JOB: None,  # `scrub` reads jobs with their steps
+    DELIVERY: read_delivery,
+    DUE: None,
+}
+"""Kinds of the records that may name an entity or quote a fact."""
 log = logging.getLogger(__name__)
 
 
@@ -77,7 +99,7 @@ class Erasure:
             records=scrub_records,
             opinions=opinions_resting_on,
             stale=lambda rows, facts: stale_observations(rows, facts, Filter().at(now)),
-            kinds=NAMING,
+            kinds=KINDS,
         )
 
     def _forget(self, bank: str, target: Target) -> Forgotten:
@@ -90,7 +112,7 @@ class Erasure:
             also=_scrub_background,
             thoughts=scrub_thoughts,
             records=scrub_records,
-            kinds=NAMING,
+            kinds=KINDS,
         )
         if target.everything:
             from perdure.llm.ledger import erase_bank_costs

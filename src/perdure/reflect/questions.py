@@ -15,7 +15,7 @@ from perdure.domain.bank import check_bank_id
 from perdure.domain.fact import INSTRUCTION, PLANNED, Fact, FactType
 from perdure.domain.filter import Filter, is_current
 from perdure.domain.observation import is_synthesised
-from perdure.domain.plain import readable
+from perdure.domain.plain import from_plain, readable
 from perdure.domain.question import BOTH, QUESTION_RECORD, Question, QuestionOption
 from perdure.domain.record import Record
 from perdure.domain.rendering import one_line
@@ -55,15 +55,15 @@ class Questions:
             raise InvalidInput("answer", "both, the id of a fact, or a value", answer)
         with self._store.reading(bank) as reading:
             record = _record(reading, question_id)
-            facts = reading.facts(_fact_ids(record))
+            facts = reading.facts(read_fact_ids(record))
         new = _new_statement(components, facts, answer, now) if _needs_statement(facts, answer) else None
         with self._store.transaction(bank) as tx:
             record = _record(tx, question_id)
-            facts = tx.facts(_fact_ids(record))
+            facts = tx.facts(read_fact_ids(record))
             if not facts:
                 raise Conflict(f"the facts of question {question_id!r} were forgotten")
             chosen = BOTH if answer == BOTH else _decide(tx, components, bank, facts, answer, new, now)
-            named = dict.fromkeys([*_fact_ids(record), *([chosen] if chosen != BOTH else ())])
+            named = dict.fromkeys([*read_fact_ids(record), *([chosen] if chosen != BOTH else ())])
             body = {"fact_ids": list(named), "answer": chosen, "answered_at": now.isoformat()}
             tx.put_records([replace(record, body=body, updated_at=now)])
             mark_changed(tx, facts)
@@ -153,7 +153,7 @@ def put_questions(tx: Transaction, bank: str, conflicts: Sequence[Sequence[Fact]
         question_id = _question_id(bank, facts[0])
         ids = [fact.id for fact in facts]
         stored = tx.records(QUESTION_RECORD, [question_id])
-        if stored and set(ids) <= set(_fact_ids(stored[0])):
+        if stored and set(ids) <= set(read_fact_ids(stored[0])):
             continue
         body = {"fact_ids": ids, "answer": None, "answered_at": None}
         tx.put_records([Record(kind=QUESTION_RECORD, id=question_id, bank=bank, body=body, created_at=now)])
@@ -165,10 +165,9 @@ def _question_id(bank: str, fact: Fact) -> str:
     return digest(bank, "question", normal_name(fact.subject or ""), fact.relation or "")
 
 
-def _fact_ids(record: Record) -> list[str]:
-    ids = record.body["fact_ids"]
-    assert isinstance(ids, list)
-    return ids
+def read_fact_ids(record: Record) -> list[str]:
+    """Return the ids of the facts that a question is about."""
+    return from_plain(list[str], record.body["fact_ids"])
 
 
 def list_questions(store: Store, bank: str, now: datetime, *, answered: bool = False) -> list[Question]:
@@ -181,7 +180,7 @@ def list_questions(store: Store, bank: str, now: datetime, *, answered: bool = F
 def _read(rows: Rows, record: Record, now: datetime) -> Question | None:
     """Return the question as its facts stand; None when they no longer contradict each other and nobody answered."""
     answer = record.body["answer"]
-    facts = rows.facts(_fact_ids(record))
+    facts = rows.facts(read_fact_ids(record))
     here = Filter().at(now)
     open_facts = [fact for fact in facts if is_current(fact, here)]
     shown = facts if answer is not None else _distinct(undecided(open_facts))
@@ -301,12 +300,12 @@ def scrub_questions(tx: Transaction, erased: Mapping[str, Fact]) -> bool:
     """Take erased facts out of questions; one with fewer than two facts left goes, with its answer."""
     scrubbed = False
     for record in tx.records(QUESTION_RECORD):
-        ids = _fact_ids(record)
+        ids = read_fact_ids(record)
         kept = [fact_id for fact_id in ids if fact_id not in erased]
         if len(kept) == len(ids):
             continue
         scrubbed = True
-        if len(kept) < 2 or record.body["answer"] in erased:
+        if len(kept) < 2 or record.body.get("answer") in erased:
             tx.delete_records(QUESTION_RECORD, [record.id])
         else:
             tx.put_records([replace(record, body={**record.body, "fact_ids": kept})])

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from perdure.domain.fact import Fact
 from perdure.domain.observation import fingerprint
+from perdure.domain.plain import from_plain, readable
 from perdure.domain.record import Record
 from perdure.ports.notes import WritableNotes
 from perdure.ports.store import Transaction
@@ -81,17 +82,20 @@ def _put(tx: Transaction, bank: str, name: str, fact_ids: Iterable[str]) -> None
 
 
 def _ids(record: Record) -> list[str]:
-    ids = record.body["fact_ids"]
-    assert isinstance(ids, list)
-    return ids
+    """Return the ids of the facts that a note names."""
+    return from_plain(list[str], record.body["fact_ids"])
 
 
 def scrub_notes(tx: Transaction, erased: Mapping[str, Fact]) -> bool:
-    """Have the notes that name erased facts written anew, which `repair_notes` does at once."""
-    named = [record for record in tx.records(NOTE_RECORD) if not erased.keys().isdisjoint(_ids(record))]
+    """Have the notes that name erased facts, or whose record is unreadable, written anew, which `repair_notes` does at once."""
+    unreadable: list[Record] = []
+    stored = tx.records(NOTE_RECORD)
+    ids = readable(stored, lambda record: (record, _ids(record)), unreadable.append)
+    named = [record for record, fact_ids in ids if not erased.keys().isdisjoint(fact_ids)] + unreadable
     tx.put_records(
         [Record(kind=NOTE_PENDING, id=record.id, bank=record.bank, body={"erased": True}) for record in named]
     )
+    tx.delete_records(NOTE_RECORD, [record.id for record in unreadable])
     return bool(named)
 
 

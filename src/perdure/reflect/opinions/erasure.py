@@ -62,7 +62,7 @@ def scrub_opinions(tx: Transaction, erased: Mapping[str, Fact]) -> frozenset[str
     left: dict[str, _Left] = {}
     for opinion_id, rows in touched.items():
         log = [row for row in rows if row.fact_id in facts]
-        worded = _worded_anew(stored[opinion_id], log, facts)
+        worded = _worded_anew(stored[opinion_id], log, facts) if opinion_id in stored else None
         if worded is None or opinion_id in erased:
             gone.append(opinion_id)
         else:

@@ -22,6 +22,8 @@ from perdure.stores.sqlite.schema import check_readable, prepare, use_log
 
 _WRITER_CACHE_KB, _READER_CACHE_KB = 16384, 2048
 """Pages read at random come from the system's cache as fast, and threads share that one: readers keep few."""
+_STEPS_BETWEEN_LOOKS = 10_000
+"""Steps of SQLite's virtual machine, some milliseconds, between looks for threads that wait."""
 _ERRORS: dict[int, tuple[type[StoreError], str]] = {
     sqlite3.SQLITE_BUSY: (StoreLocked, "another process holds the write lock"),
     sqlite3.SQLITE_LOCKED: (StoreLocked, "another connection holds the lock"),
@@ -102,6 +104,10 @@ class Connections:
         self._synchronous = synchronous
         self._turn = threading.Lock()
         self._patient = False
+        self._waiting: set[int] = set()
+        """Threads that wait for the writer."""
+        self.interrupted = 0
+        """How often in a row clearing the traces of erasures gave way."""
         self._local = threading.local()
         self._closed = False
         self._process = os.getpid()
@@ -175,9 +181,7 @@ class Connections:
         self._check_usable()
         if self.read_only:
             raise StoreReadOnly(f"{self.path}: the file or its folder cannot be written")
-        while not self._turn.acquire(timeout=self.busy_seconds):
-            if not self._patient:
-                raise StoreLocked(f"{self.path}: another thread holds the write lock")
+        self._take_turn()
         self._patient = for_long
         try:
             self._check_usable()
@@ -185,6 +189,24 @@ class Connections:
         finally:
             self._patient = False
             self._turn.release()
+
+    def _take_turn(self) -> None:
+        self._waiting.add(threading.get_ident())
+        try:
+            while not self._turn.acquire(timeout=self.busy_seconds):
+                if not self._patient:
+                    raise StoreLocked(f"{self.path}: another thread holds the write lock")
+        finally:
+            self._waiting.discard(threading.get_ident())
+
+    @contextmanager
+    def giving_way(self) -> Iterator[None]:
+        """Interrupt what the lent writer does as soon as another thread waits for it."""
+        self._writer.set_progress_handler(lambda: bool(self._waiting), _STEPS_BETWEEN_LOOKS)
+        try:
+            yield
+        finally:
+            self._writer.set_progress_handler(None, 0)
 
     def close(self) -> None:
         """Close the writer and all readers that no thread uses at the moment."""

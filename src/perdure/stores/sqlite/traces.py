@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from contextlib import nullcontext
 
 from perdure.ports.store import Traces
 from perdure.stores.sqlite.connections import Connections
@@ -19,6 +20,8 @@ from perdure.stores.sqlite.damage import primary_code
 
 SMALL_FILE = 32 << 20
 """Bytes up to which clearing is waited for: about 0.2 s (docs/decisions/erasure.md)."""
+MOST_INTERRUPTED = 10
+"""How often clearing gives way to writers before they have to wait for it."""
 _PAUSE = 0.01
 """Seconds until the log is tried again."""
 
@@ -35,7 +38,7 @@ def clears_at_once(connections: Connections) -> bool:
 
 
 def clear(connections: Connections) -> Traces:
-    """Rewrite the file and cut the log. Return PENDING if another process is in the way.
+    """Rewrite the file and cut the log. Return PENDING if another process or a waiting writer is in the way.
 
     An erasure is unmarked last, so that a crash at any moment leaves it marked. Only those that were marked
     before the file was written anew are unmarked: another process may erase meanwhile.
@@ -45,22 +48,30 @@ def clear(connections: Connections) -> Traces:
         if last is None:
             return Traces.CLEARED
         try:
-            _vacuum(writer)
+            _vacuum(writer, connections)
             if not _cut_log(writer, connections.busy_seconds):
                 return Traces.PENDING
             writer.execute("DELETE FROM erasure WHERE no <= ?", (last,))
         except sqlite3.OperationalError as error:
-            if primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            code = primary_code(error)
+            connections.interrupted += code == sqlite3.SQLITE_INTERRUPT
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT):
                 return Traces.PENDING
             raise
+        connections.interrupted = 0
     return traces(connections)
 
 
-def _vacuum(writer: sqlite3.Connection) -> None:
-    """Write the file anew; SQLite's copy goes to a temporary file and not to memory."""
+def _vacuum(writer: sqlite3.Connection, connections: Connections) -> None:
+    """Write the file anew; SQLite's copy goes to a temporary file and not to memory.
+
+    That of a large file gives way to threads that want to write, up to a number of times.
+    """
+    gives_way = not clears_at_once(connections) and connections.interrupted < MOST_INTERRUPTED
     writer.execute("PRAGMA temp_store = FILE")
     try:
-        writer.execute("VACUUM")
+        with connections.giving_way() if gives_way else nullcontext():
+            writer.execute("VACUUM")
     finally:
         writer.execute("PRAGMA temp_store = MEMORY")
 
