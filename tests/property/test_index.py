@@ -41,7 +41,8 @@ def assert_answers(feed: ListFeed, index: BankIndex, probe: Probe, where: Filter
         # The rounding of codes may carry a fact over the lowest score, in either direction.
         sure = sum(hit.score >= probe.min_score + CODED for hit in expected)
         nearest = expected_hits(feed, replace(probe, min_score=probe.min_score - CODED), where, limit)
-        assert sure <= len(hits) and all(hit.score >= probe.min_score for hit in hits)
+        assert sure <= len(hits)
+        assert all(hit.score >= probe.min_score for hit in hits)
         expected = nearest[: len(hits)]
     try:
         assert_same_hits(expected, hits, CODED if coded else 1e-5)

@@ -11,7 +11,14 @@ from perdure.domain.fact import Fact, FactType
 from perdure.domain.filter import Filter
 from perdure.forget.around import Around
 from perdure.forget.options import Target
-from perdure.forget.pipeline import Erased, Readers, ScrubBackground, ScrubRecords, ScrubThoughts, erase_target
+from perdure.forget.pipeline import (
+    Erased,
+    Readers,
+    ScrubBackground,
+    ScrubRecords,
+    ScrubThoughts,
+    erase_target,
+)
 from perdure.ports.store import FactsWhere, Rows, Selection, Store, Transaction
 
 MOST_TEXTS = 20

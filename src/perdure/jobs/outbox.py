@@ -6,7 +6,7 @@ They are sent on separate threads: an address that does not answer must not dela
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,6 +14,7 @@ from typing import Protocol
 from uuid import uuid4
 
 from perdure.domain.plain import from_record, readable, to_record
+from perdure.domain.record import Record
 from perdure.domain.webhook import (
     DELIVERY,
     DUE,

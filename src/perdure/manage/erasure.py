@@ -33,7 +33,7 @@ from perdure.reflect.directives import HISTORY as DIRECTIVE_HISTORY
 from perdure.reflect.erasure import scrub_records, scrub_thoughts
 from perdure.reflect.knowledge import read_node
 from perdure.reflect.mental_models.record import HISTORY as MODEL_HISTORY
-from perdure.reflect.mental_models.record import MENTAL_MODEL, VECTOR, read_model, read_versions
+from perdure.reflect.mental_models.record import MENTAL_MODEL, read_model, read_versions
 from perdure.reflect.notes.write import NOTE_RECORD, drop_notes, repair_notes
 from perdure.reflect.observations.erasure import BATCH_RECORD, WORK_RECORD
 from perdure.reflect.observations.write import SUBJECT_RECORD
@@ -49,7 +49,6 @@ KINDS: Readers = {
     NOTE_RECORD: None,  # `scrub_notes` has the note of an unreadable one written anew
     MENTAL_MODEL: read_model,
     MODEL_HISTORY: read_versions,
-    VECTOR: None,
     DIRECTIVE: read_directive,
     DIRECTIVE_HISTORY: read_earlier,
     LLM_CALL: LlmCall.from_record,
