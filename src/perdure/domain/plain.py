@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
@@ -26,13 +27,15 @@ RECORD_FIELDS = ("id", "bank", "created_at", "updated_at")
 
 
 def to_plain(value: object) -> Any:
-    """Convert objects, dates, sets and bytes to JSON values, defaults included."""
+    """Convert objects, dates, paths, sets and bytes to JSON values, defaults included."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, frozenset | set):
         return sorted(value)
+    if isinstance(value, Path):
+        return str(value)
     if isinstance(value, Mapping):
         return {key: to_plain(part) for key, part in value.items()}
     if isinstance(value, tuple | list):

@@ -1,40 +1,15 @@
-"""Domain objects as plain JSON values, for every surface that prints or sends JSON."""
+"""Recalls and reflections as JSON, for every surface that prints or sends it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from datetime import date
-from enum import Enum
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from perdure.domain.plain import to_plain
 
 if TYPE_CHECKING:
     from perdure.domain.recall import Candidate, RecallResult, Recollection
-    from perdure.reflect.reflection import Reflection
-
-_PLAIN = frozenset({str, int, float, bool})
-
-
-def plain(value: Any) -> Any:
-    """Return a value with dataclasses as objects, dates as ISO 8601 text, and sets sorted."""
-    if value is None or type(value) in _PLAIN:
-        return value
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, frozenset | set):
-        return sorted(plain(part) for part in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, tuple | list):
-        return [plain(part) for part in value]
-    return value
+    from perdure.reflect.reflection import Reflection, ReflectionStep, ReflectionTrace
 
 
 def plain_recall(result: RecallResult) -> dict[str, Any]:
@@ -48,23 +23,23 @@ def plain_recall(result: RecallResult) -> dict[str, Any]:
         "abstained_because": result.abstained_because,
         "tokens": result.tokens,
         "results": [_result(recollection) for recollection in result.recollections],
-        "chunks": plain(result.chunks),
-        "entities": plain(result.entities),
+        "chunks": to_plain(result.chunks),
+        "entities": to_plain(result.entities),
         "notes": list(result.all_notes),
         "understood": {
-            "asked_at": plain(result.query.asked_at),
+            "asked_at": to_plain(result.query.asked_at),
             "entities": list(result.query.entity_names),
-            "window": plain(result.query.window),
+            "window": to_plain(result.query.window),
             "anchors": list(result.query.anchors),
         },
-        "degraded": plain(result.degraded),
+        "degraded": to_plain(result.degraded),
         "timings_ms": {time.stage: round(time.milliseconds, 3) for time in result.timings},
         "cut": [plain_candidate(candidate) for candidate in result.cut],
     }
 
 
 def _result(recollection: Recollection) -> dict[str, Any]:
-    fact = plain(recollection.fact)
+    fact = to_plain(recollection.fact)
     fact.update(
         score=recollection.score,
         citation=recollection.citation,
@@ -82,26 +57,33 @@ def _result(recollection: Recollection) -> dict[str, Any]:
 
 def plain_reflection(reflection: Reflection) -> dict[str, Any]:
     """Return a reflection as JSON: the answer, its sentences, their facts, and how it came about."""
-    trace = reflection.trace
     return {
         "text": reflection.text,
         "answer": reflection.answer,
         "evidence": reflection.evidence.value,
-        "sentences": plain(reflection.sentences),
+        "sentences": to_plain(reflection.sentences),
         "based_on": [
             {"citation": number, "id": one.fact.id, "text": one.fact.text, "score": one.score}
             for number, one in enumerate(reflection.based_on, start=1)
         ],
-        "trace": {
-            "reader": trace.reader,
-            "steps": [
-                {"tool": step.tool, "facts": len(step.fact_ids), "evidence": step.evidence.value}
-                for step in trace.steps
-            ],
-            "directives": plain(trace.directives),
-            "disposition": list(trace.disposition),
-            "notes": list(trace.notes),
-        },
+        "trace": plain_trace(reflection.trace),
+    }
+
+
+def plain_trace(trace: ReflectionTrace) -> dict[str, Any]:
+    """Return how an answer came about: its steps with the number of facts that each gave."""
+    return {**to_plain(replace(trace, steps=())), "steps": [_step(step) for step in trace.steps]}
+
+
+def _step(step: ReflectionStep) -> dict[str, Any]:
+    asked = {name: getattr(step, name) for name in ("refused", "input_tokens", "output_tokens")}
+    return {
+        "tool": step.tool,
+        "query": step.query,
+        "facts": len(step.fact_ids),
+        "evidence": step.evidence.value,
+        "milliseconds": round(step.milliseconds, 3),
+        **{name: value for name, value in asked.items() if value},
     }
 
 

@@ -272,25 +272,17 @@ class Workers:
     def __init__(self, settings: Settings) -> None:
         recalls, retains = settings.max_concurrent_recalls, settings.max_concurrent_retains
         limits = {"max_wait": settings.max_wait, "timeout": settings.request_timeout}
-        self._recalls = Lane("recall", share_threads=min(max(4, CORES), recalls), room=recalls, **limits)
-        self._retains = Lane("retain", share_threads=min(max(2, CORES // 2), retains), room=retains, **limits)
-        self._reads = Lane("read", share_threads=4, room=recalls, **limits)
+        lanes = (
+            Lane("recall", share_threads=min(max(4, CORES), recalls), room=recalls, **limits),
+            Lane("retain", share_threads=min(max(2, CORES // 2), retains), room=retains, **limits),
+            Lane("read", share_threads=4, room=recalls, **limits),
+        )
+        self.lanes = {lane.name: lane for lane in lanes}
+        self.recall, self.retain, self.run = (lane.run for lane in lanes)
+        """Run a recall, what writes, or any other reading."""
         self._control = ThreadPoolExecutor(CONTROL_THREADS, thread_name_prefix="perdure-control")
-        self.lanes = (self._recalls, self._retains, self._reads)
         self.stopping = False
         """Set when the process is told to end: requests under way are finished, readiness says no."""
-
-    async def recall(self, call: Callable[..., T], *args: Any, **options: Any) -> T:
-        """Run a recall."""
-        return await self._recalls.run(call, *args, **options)
-
-    async def retain(self, call: Callable[..., T], *args: Any, **options: Any) -> T:
-        """Run what writes."""
-        return await self._retains.run(call, *args, **options)
-
-    async def run(self, call: Callable[..., T], *args: Any, **options: Any) -> T:
-        """Run any other reading."""
-        return await self._reads.run(call, *args, **options)
 
     async def control(self, call: Callable[..., T], *args: Any, **options: Any) -> T:
         """Run what must never wait for callers: keys, health. Only for short work that does not grow with calls."""
@@ -299,9 +291,9 @@ class Workers:
 
     def close(self) -> None:
         """Call off what runs, drop what waits, and leave threads that do not heed it behind."""
-        for lane in self.lanes:
+        for lane in self.lanes.values():
             lane.stop()
         self._control.shutdown(wait=True)
         until = time.monotonic() + STOP_SECONDS
-        while any(lane.at_work for lane in self.lanes) and time.monotonic() < until:
+        while any(lane.at_work for lane in self.lanes.values()) and time.monotonic() < until:
             time.sleep(0.01)

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from perdure import Perdure
+from perdure.domain.plain import to_plain
 from perdure.surfaces.cli.draw import draw_record, draw_table
 from perdure.surfaces.cli.draw_recall import draw_explained
 from perdure.surfaces.cli.output import HarmlessConsole
 from perdure.surfaces.cli.session import confirm
-from perdure.surfaces.plain import plain
 
 UNREADABLE = Path("/proc/self/mem")
 
@@ -121,7 +121,7 @@ def test_lists_fit_a_narrow_terminal(tmp_path: Path) -> None:
     with Perdure.open(tmp_path / "memory.db", embedder="hashing", reranker="none", tagger="rules") as engine:
         engine.retain("b", "Tomás plays the cello.", speaker="Maya")
         result = engine.recall("b", "Who plays the cello?", explain=True)
-        rows = [plain(one) for one in engine.facts.list("b").facts]
+        rows = [to_plain(one) for one in engine.facts.list("b").facts]
     shown = drawn(60, draw_table, rows, "facts", 1)
     assert "Tomás plays the cello." in shown
     assert rows[0]["id"][-8:] in shown

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from perdure.domain.plain import to_plain
 from perdure.domain.time import AsOf, Window, parse_utc
 from perdure.errors import InvalidInput
-from perdure.surfaces.plugins.rest import plain
 
 MOST_ITEMS = 1_000_000
 MOST_TOKENS = 10_000_000
@@ -178,4 +178,4 @@ def iso(moment: datetime | None) -> str | None:
 
 def fields_of(source: object, names: Iterable[str]) -> dict[str, Any]:
     """Return the fields of these names that the source has too, as plain JSON values."""
-    return {name: plain(getattr(source, name)) for name in names if hasattr(source, name)}
+    return {name: to_plain(getattr(source, name)) for name in names if hasattr(source, name)}

@@ -38,7 +38,8 @@ from perdure.domain.mental_model import (
     RefreshTrigger,
     cited_ids,
 )
-from perdure.surfaces.plugins.rest import ReadBank, Resource, Serving, WriteBank, on_recall_worker, plain
+from perdure.domain.plain import to_plain
+from perdure.surfaces.plugins.rest import ReadBank, Resource, Serving, WriteBank, on_recall_worker
 
 router = Resource("Mental models", "/v1/default/banks/{bank_id}/mental-models")
 Detail = Annotated[
@@ -296,7 +297,7 @@ def clear_mental_model(service: Serving, bank: WriteBank, mental_model_id: str) 
 
 def trigger_view(trigger: RefreshTrigger) -> dict[str, Any]:
     """Return a trigger with every field that says something."""
-    return {name: value for name, value in plain(trigger).items() if value is not None}
+    return {name: value for name, value in to_plain(trigger).items() if value is not None}
 
 
 def _shown(engine: Perdure, model: MentalModel, detail: str) -> dict[str, Any]:

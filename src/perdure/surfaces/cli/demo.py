@@ -16,13 +16,14 @@ from rich.console import Console
 from rich.text import Text
 
 from perdure.domain.item import RetainResult
+from perdure.domain.plain import to_plain
 from perdure.domain.recall import RecallResult
 from perdure.errors import InvalidInput, ModelError
 from perdure.surfaces.cli.draw import plural
 from perdure.surfaces.cli.draw_recall import KEEP_LOADED, draw_recall, why_first
 from perdure.surfaces.cli.output import console, emit
 from perdure.surfaces.cli.session import AsJson, load_settings
-from perdure.surfaces.plain import plain, plain_recall
+from perdure.surfaces.plain import plain_recall
 
 if TYPE_CHECKING:  # the command's help loads neither
     from perdure.engine import Perdure
@@ -69,7 +70,7 @@ def _run(script: dict[str, Any], database: Path, as_json: bool) -> None:
         seconds = time.perf_counter() - started
         answers = ask(engine, script)
         if as_json:
-            retained = {**plain(done), "seconds": round(seconds, 3)}
+            retained = {**to_plain(done), "seconds": round(seconds, 3)}
             told = [{"kind": q["kind"], "why": q["why"], **plain_recall(result)} for q, result in answers]
             emit({"retain": retained, "questions": told})
             return

@@ -11,9 +11,9 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from perdure.domain.recall import RecallResult, Recollection, StageTime
-from perdure.reflect.reflection import MODEL_STEP, Reflection, ReflectionStep, ReflectionTrace
-from perdure.surfaces.cli.draw import EVIDENCE_STYLE, day, plural, provenance, span, statement
-from perdure.surfaces.plain import total_milliseconds
+from perdure.reflect.reflection import Reflection
+from perdure.surfaces.cli.draw import EVIDENCE_STYLE, day, draw_record, plural, provenance, span, statement
+from perdure.surfaces.plain import plain_trace, total_milliseconds
 
 CUT_SHOWN = 5
 FOUND_BY = {
@@ -207,29 +207,4 @@ def draw_reflection(console: Console, answer: Reflection, *, explain: bool = Fal
     for part in answer.recalled.degraded:
         console.print(Text(f"without {part.part}: {part.reason}", style="yellow"))
     if explain:
-        draw_thinking(console, answer.trace)
-
-
-def draw_thinking(console: Console, trace: ReflectionTrace) -> None:
-    """How an answer came about, a line each."""
-    lines = [f"answered by: {trace.model} ({trace.prompt})"] if trace.model else []
-    lines += [f"read by: {trace.reader}"] if trace.reader else []
-    lines += [_told_step(step) for step in trace.steps]
-    lines += [*trace.disposition, *map(str, trace.directives), *trace.notes]
-    lines += [f"degraded: {one.part}: {one.reason}" for one in trace.degraded]
-    for line in lines:
-        console.print(Text(line, style="dim"))
-
-
-def _told_step(step: ReflectionStep) -> str:
-    if step.refused:
-        return f"{step.tool}: refused, {step.refused}"
-    if step.tool == MODEL_STEP:
-        return (
-            f"{step.tool}: asked for {step.query}, {step.input_tokens} tokens in and {step.output_tokens} out, "
-            f"{milliseconds(step.milliseconds)}"
-        )
-    return (
-        f"{step.tool}: {len(step.fact_ids) or len(step.model_ids)} read, evidence {step.evidence.value}, "
-        f"{milliseconds(step.milliseconds)}"
-    )
+        draw_record(console, plain_trace(answer.trace))

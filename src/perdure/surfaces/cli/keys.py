@@ -8,19 +8,19 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from perdure.domain.plain import to_plain
 from perdure.surfaces.cli.answer import Answer, command, group
 from perdure.surfaces.cli.draw import draw_table
 from perdure.surfaces.cli.output import console as make_console
 from perdure.surfaces.cli.session import Memory, Yes, confirm
 from perdure.surfaces.keys import EVERY_BANK, ApiKey, create_key, list_keys, revoke_key, rotate_key
-from perdure.surfaces.plain import plain
 
 KeyId = Annotated[str, typer.Argument(metavar="ID", help="Id of the key, as `perdure keys list` shows it")]
 app = group("Create, list, rotate and revoke API keys.")
 
 
 def _plain_key(key: ApiKey) -> dict[str, Any]:
-    return {name: value for name, value in plain(key).items() if name != "digest"}
+    return {name: value for name, value in to_plain(key).items() if name != "digest"}
 
 
 def _with_secret(key: ApiKey, secret: str) -> Answer:

@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 
-from perdure.surfaces.plain import plain
+from perdure.domain.plain import to_plain
 
 NARROW, USUAL, WIDE = 60, 100, 120
 _DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -50,7 +50,7 @@ def console(*, stderr: bool = False) -> Console:
 
 def emit(value: Any) -> None:
     """One JSON document on standard output."""
-    sys.stdout.write(json_line(plain(value)) + "\n")
+    sys.stdout.write(json_line(to_plain(value)) + "\n")
 
 
 def json_line(value: Any) -> str:

@@ -17,6 +17,7 @@ from perdure.domain.filter import Filter
 from perdure.domain.knowledge import KnowledgeFile
 from perdure.domain.operation import Operation, OperationStatus
 from perdure.domain.options import Options
+from perdure.domain.plain import to_plain
 from perdure.domain.verb import BankIn
 from perdure.errors import InvalidInput
 from perdure.remote.wire import hints_of
@@ -26,7 +27,6 @@ from perdure.surfaces.cli.answer import Answer, Command, command, group
 from perdure.surfaces.cli.draw import draw_record, draw_table, plural
 from perdure.surfaces.cli.options import Typed, keyword, long_flag, metavar
 from perdure.surfaces.cli.session import Memory, Yes, confirm, filled, read_text
-from perdure.surfaces.plain import plain
 from perdure.verbs import OPTIONS, RESOURCES, VERBS, Verb
 
 HIDDEN = frozenset({"facts.get_many", "banks.find", "banks.export", "banks.restore"})
@@ -184,7 +184,7 @@ def _ended(memory: Memory, value: Any, wait: float) -> Any:
 
 def record(value: Any) -> Any:
     """Return a result as JSON: with the text that it is read as, and without secrets."""
-    fields = plain(value)
+    fields = to_plain(value)
     if is_dataclass(value):
         texts = {name: getattr(value, name, None) for name in ("text", "content", "diff")}
         fields |= {name: text for name, text in texts.items() if name not in fields and isinstance(text, str)}
@@ -207,7 +207,7 @@ def _answer(name: str, bank: str | None, result: Any, arguments: Mapping[str, An
     page = getattr(result, resource, None) if is_dataclass(result) else None
     if page is not None:
         rows = [record(one) for one in page]
-        value = {"bank": bank, **plain(result), resource: rows}
+        value = {"bank": bank, **to_plain(result), resource: rows}
         total = getattr(result, "total", len(rows))
         return Answer(value, lambda console: draw_table(console, rows, resource, total))
     if isinstance(result, list | tuple) and _is_of_kinds(result):
@@ -226,7 +226,7 @@ def _answer(name: str, bank: str | None, result: Any, arguments: Mapping[str, An
     if is_dataclass(result):
         fields = record(result)
         return Answer(fields, lambda console: draw_record(console, fields), code)
-    return Answer({noun: plain(result)}, f"{noun.replace('_', ' ')}: {plain(result)}")
+    return Answer({noun: to_plain(result)}, f"{noun.replace('_', ' ')}: {to_plain(result)}")
 
 
 def _failed(result: Any) -> bool:

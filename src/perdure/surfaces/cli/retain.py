@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from perdure.domain.item import PassedOver, RetainResult, UpdateMode
+from perdure.domain.plain import to_plain
 from perdure.errors import InvalidInput
 from perdure.ports.import_source import ChatReading
 from perdure.retain.options import RetainOptions
@@ -20,7 +21,6 @@ from perdure.surfaces.cli.draw import draw_done
 from perdure.surfaces.cli.output import progress
 from perdure.surfaces.cli.session import Database, filled, read_stdin
 from perdure.surfaces.cli.sources import read_sources
-from perdure.surfaces.plain import plain
 
 FORMS = ("auto", "text", "chat")
 BATCH_ITEMS, BATCH_CHARACTERS = 64, 100_000
@@ -125,7 +125,7 @@ def _answer(
 ) -> Answer:
     done = _joined(bank, results, passed_over)
     value = {
-        **plain(done),
+        **to_plain(done),
         "documents": len(done.document_ids),
         "facts": len(done.fact_ids),
         "skipped": [{"file": file, "reason": reason} for file, reason in skipped],

@@ -55,7 +55,7 @@ def _about_me(engine: Perdure, bank: str, _: str) -> str:
     return (
         "Tell me what you remember about me, from the memory below and nothing else: who I am, my people, work, "
         "preferences and plans, then what is open or doubtful. Cite facts as [n]. Say so where memory holds nothing, "
-        f"and ask which of it is wrong.\n\n{asked.text}\n\nRemembered last:\n{_recent(tools, bank)}"
+        f"and ask which of it is wrong.\n\n{asked.text}\n\nRemembered last:\n{tools.recent(FactListOptions(limit=RECENT), bank=bank).text}"
     )
 
 
@@ -69,10 +69,6 @@ def _about(engine: Perdure, bank: str, topic: str) -> str:
 
 def _session(engine: Perdure, bank: str, _: str) -> str:
     return SESSION
-
-
-def _recent(tools: Tools, bank: str) -> str:
-    return tools.recent(FactListOptions(limit=RECENT), bank=bank).text
 
 
 PROMPTS: Mapping[str, Prompt] = {

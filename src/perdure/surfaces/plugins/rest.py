@@ -6,7 +6,7 @@ from perdure.surfaces.access import KeyRing
 from perdure.surfaces.audit import ACTION, TRANSPORT
 from perdure.surfaces.gate import plain_error
 from perdure.surfaces.keys import Scope
-from perdure.surfaces.plain import plain, plain_candidate, plain_recall, total_milliseconds
+from perdure.surfaces.plain import plain_candidate, plain_recall, total_milliseconds
 from perdure.surfaces.rest.audit import Audited
 from perdure.surfaces.rest.service import (
     AdminBank,
@@ -26,6 +26,6 @@ from perdure.surfaces.workers import CLIENT, Workers
 
 __all__ = [
     "ACTION", "CLIENT", "TRANSPORT", "AdminBank", "Audited", "Departure", "KeyRing", "Known", "ReadBank", "Resource", "Scope",
-    "Service", "Serving", "Workers", "WriteBank", "identify", "on_recall_worker", "plain", "plain_candidate", "plain_error",
+    "Service", "Serving", "Workers", "WriteBank", "identify", "on_recall_worker", "plain_candidate", "plain_error",
     "plain_recall", "reply", "require", "total_milliseconds",
 ]  # fmt: skip

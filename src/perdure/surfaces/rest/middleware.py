@@ -95,7 +95,7 @@ class ServerState(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Lanes are `recall`, `retain` (all that writes) and `read`."""
-        lanes = self._workers.lanes
+        lanes = self._workers.lanes.values()
         waiting = GaugeMetricFamily("perdure_waiting", "Requests that wait for a thread", labels=["lane"])
         running = GaugeMetricFamily("perdure_running", "Requests on a thread", labels=["lane"])
         seconds = GaugeMetricFamily("perdure_service_seconds", "Moving mean on a thread", labels=["lane"])

@@ -113,8 +113,7 @@ def on_worker(work: Callable[..., Answer], *, lane: Lane = "read") -> Handler:
     @functools.wraps(work)
     async def handler(**arguments: Any) -> Response:
         workers: Workers = arguments["service"].workers
-        lanes = {"read": workers.run, "recall": workers.recall, "retain": workers.retain}
-        return await lanes[lane](lambda: reply(work(**arguments)))
+        return await workers.lanes[lane].run(lambda: reply(work(**arguments)))
 
     return handler
 

@@ -81,12 +81,8 @@ async def _answered(
             assert bank is not None
             return await _streamed(service, bank)
         body = await request.body()
-        lanes = {
-            "read": service.workers.run,
-            "recall": service.workers.recall,
-            "retain": service.workers.retain,
-        }
-        result = await lanes[verb.lane](_carry_out, service, caller, verb, bank, body, is_outline)
+        lane = service.workers.lanes[verb.lane]
+        result = await lane.run(_carry_out, service, caller, verb, bank, body, is_outline)
         return Response(result, media_type="application/json")
     except PerdureError as error:
         return answer_error(error, fields=encode_error(error))
