@@ -51,7 +51,7 @@ def test_commands_load_the_engine_only_when_they_run() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("perdure re", ["retain", "recall", "reflect", "restore"]),
+        ("perdure re", ["retain", "recall", "reflect", "reprocess", "restore"]),
         ("perdure recall --exp", ["--explain"]),
         ("perdure keys re", ["revoke"]),
     ],
