@@ -31,13 +31,13 @@ def _aio(_: str) -> str:
 
 
 def _python_page(present: str) -> str:
-    from tools.resources import with_resources
+    from tools.pages import with_resources
 
     return with_resources(present)
 
 
 def _options_page(_: str) -> str:
-    from tools.options import options_page
+    from tools.pages import options_page
 
     return options_page()
 

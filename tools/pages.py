@@ -1,7 +1,8 @@
-"""The page docs/options.md: the options of the verbs on every surface, written from their declarations."""
+"""What is written into the docs from declarations: the options of the verbs on every surface, and the table of resources."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from enum import StrEnum
 
@@ -11,7 +12,9 @@ from perdure.recall.options import RecallOptions
 from perdure.reflect.options import ConsolidateOptions, ReflectOptions
 from perdure.retain.options import RetainLaterOptions, RetainOptions
 from perdure.surfaces.cli.options import flags
+from perdure.verbs import RESOURCES, public_members
 
+START, END = "<!-- resources: written by python -m tools.generate -->", "<!-- end of resources -->"
 HEAD = """# Options of the verbs
 
 Every option is declared once, so that it has the same name, default and meaning in [Python](python.md), over [REST](rest.md), on the
@@ -78,3 +81,27 @@ def _default(option: Option) -> str:
     ):
         return ""
     return f"`{option.default.value if isinstance(option.default, StrEnum) else option.default}`"
+
+
+def with_resources(page: str) -> str:
+    """Return a page with the present table between its markers."""
+    before, _, rest = page.partition(START)
+    _, _, after = rest.partition(END)
+    rows = [
+        f"| `memory.{name}` | {_summary(kind)} | {', '.join(f'`{verb}`' for verb in _verbs(kind))} |"
+        for name, kind in RESOURCES.items()
+    ]
+    table = "\n".join(["| resource | what it is | methods |", "| --- | --- | --- |", *rows])
+    return f"{before}{START}\n{table}\n{END}{after}"
+
+
+def _summary(kind: type) -> str:
+    """Return the first line of the module that a resource is defined in."""
+    module = inspect.getmodule(kind)
+    first = (inspect.getdoc(module) or "").split("\n")[0].rstrip(".")
+    return first[0].lower() + first[1:]
+
+
+def _verbs(kind: type) -> list[str]:
+    order = {name: place for place, name in enumerate(vars(kind))}
+    return sorted((name for name, _ in public_members(kind)), key=lambda name: (name != "list", order[name]))
