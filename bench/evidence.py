@@ -61,18 +61,20 @@ GENERAL: Mapping[str, Bounds] = {
 }  # fmt: skip
 """Features that every recall has. Too few labelled answers are stale or unsure for their weights to be fitted: they lower the odds at least by
 so much (e^-1.5 is about a fifth)."""
+WORDS: Mapping[str, Bounds] = {**GENERAL, "uncovered": (float("-inf"), -2.0), "covered": (0.5, float("inf"))}
+"""Without a reader, a question none of whose words is known must not pass: the questions that are fitted on hardly hold one."""
 PLACED: Mapping[str, Bounds] = {"behind": DOWN, "place": DOWN}
 READ: Mapping[str, Bounds] = {"answers": UP, "cosine": UP}
 FACT: Mapping[str, Mapping[str, Bounds]] = {
     "reader": {**GENERAL, **PLACED, **READ},
-    "words": {**GENERAL, **PLACED, "bm25": UP},
-    "bare": {**GENERAL, **PLACED},
+    "words": {**WORDS, **PLACED, "bm25": UP},
+    "bare": {**WORDS, **PLACED},
 }
 # BM25 grows with the bank: as a feature of answers it made small banks look poor (docs/decisions/evidence.md).
 ANSWER: Mapping[str, Mapping[str, Bounds]] = {
     "reader": {**GENERAL, **READ, "margin": UP, "best_rival": FREE, "covered_margin": UP},
-    "words": {**GENERAL, "bm25": UP, "bm25_margin": UP, "covered_margin": UP},
-    "bare": {**GENERAL, "covered_margin": UP},
+    "words": {**WORDS, "bm25": UP, "bm25_margin": UP, "covered_margin": UP},
+    "bare": {**WORDS, "covered_margin": UP},
 }
 Chooser = Callable[[JudgedQuestion], Sequence[int]]
 """Question -> places of the candidates that go into the prompt."""
