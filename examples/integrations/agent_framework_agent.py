@@ -18,7 +18,7 @@ class StandIn(BaseChatClient):
 
     def _inner_get_response(self, *, messages: Any, stream: bool, options: Any, **kwargs: Any) -> Any:
         told = "\n".join(message.text for message in messages)
-        answer = "No peanuts for you." if "is allergic to peanuts" in told else "What do you like?"
+        answer = "No peanuts for you." if "allergic to peanuts" in told else "What do you like?"
 
         async def respond() -> ChatResponse:
             return ChatResponse(messages=[Message("assistant", [answer])])

@@ -21,7 +21,7 @@ class StandIn(Model):
     def invoke(self, *args: Any, **options: Any) -> ModelResponse:
         messages = options.get("messages") or args[0]
         told = "\n".join(str(message.content) for message in messages)
-        answer = "No peanuts for you." if "is allergic to peanuts" in told else "What do you like?"
+        answer = "No peanuts for you." if "allergic to peanuts" in told else "What do you like?"
         return ModelResponse(role="assistant", content=answer)
 
     async def ainvoke(self, *args: Any, **options: Any) -> ModelResponse:

@@ -16,7 +16,7 @@ BANK = "shop.ann"
 def serve(request: httpx2.Request) -> httpx2.Response:
     """A model that knows nothing but what stands in the request."""
     told = str(json.loads(request.content)["messages"][-1]["content"])
-    answer = "No peanuts for you." if "is allergic to peanuts" in told else "What do you like?"
+    answer = "No peanuts for you." if "allergic to peanuts" in told else "What do you like?"
     body = {
         "id": "1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
         "content": [{"type": "text", "text": answer}], "usage": {"input_tokens": 1, "output_tokens": 1},

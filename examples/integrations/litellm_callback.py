@@ -23,7 +23,7 @@ class StandIn(CustomLLM):
 
     async def acompletion(self, *args: Any, **options: Any) -> ModelResponse:
         told = str(options["messages"])
-        answer = "No peanuts for you." if "is allergic to peanuts" in told else "What do you like?"
+        answer = "No peanuts for you." if "allergic to peanuts" in told else "What do you like?"
         message = {"role": "assistant", "content": answer}
         return ModelResponse(choices=[{"index": 0, "finish_reason": "stop", "message": message}])
 

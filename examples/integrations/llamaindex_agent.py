@@ -18,7 +18,7 @@ BANK = "shop.ann"
 def respond(messages: list[ChatMessage], **options: Any) -> ChatMessage:
     """A model that knows nothing but what stands in the request."""
     told = "\n".join(message.content or "" for message in messages)
-    answer = "No peanuts for you." if "is allergic to peanuts" in told else "What do you like?"
+    answer = "No peanuts for you." if "allergic to peanuts" in told else "What do you like?"
     return ChatMessage(role="assistant", content=answer)
 
 

@@ -16,7 +16,7 @@ BANK = "shop.ann"
 def serve(request: httpx2.Request) -> httpx2.Response:
     """A model that knows nothing but what stands in the request."""
     told = json.loads(request.content)["messages"][-1]["content"]
-    answer = "No peanuts for you." if "is allergic to peanuts" in told else "What do you like?"
+    answer = "No peanuts for you." if "allergic to peanuts" in told else "What do you like?"
     message = {"role": "assistant", "content": answer}
     choice = {"index": 0, "finish_reason": "stop", "message": message}
     body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}

@@ -29,7 +29,7 @@ class StandIn(Model):
 
     async def stream(self, messages: Any, *args: Any, **options: Any) -> AsyncGenerator[Any, None]:
         told = str(messages[-1]["content"])
-        answer = "No peanuts for you." if "is allergic to peanuts" in told else "What do you like?"
+        answer = "No peanuts for you." if "allergic to peanuts" in told else "What do you like?"
         yield {"messageStart": {"role": "assistant"}}
         yield {"contentBlockStart": {"start": {}}}
         yield {"contentBlockDelta": {"delta": {"text": answer}}}
