@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 
 from perdure import Perdure
 from perdure.domain.recall import Precision
+from perdure.manage.facts import FactListOptions
 from perdure.recall.options import PromptOptions
 from perdure.surfaces.mcp.tools import Tools
 from perdure.surfaces.rest.app import create_app
@@ -48,8 +49,8 @@ def test_every_text_for_a_model_keeps_within_max_tokens(memory: Perdure, budget:
         tools.recall(question, searching(budget)).text,
         tools.recall(question, searching(budget), with_ids=True).text,
         tools.recall("Who is the president of Mars?", PromptOptions(max_tokens=budget)).text,
-        tools.recent(40, max_tokens=budget).text,
-        tools.recent(40, max_tokens=budget, with_ids=True).text,
+        tools.recent(FactListOptions(limit=40), max_tokens=budget).text,
+        tools.recent(FactListOptions(limit=40), max_tokens=budget, with_ids=True).text,
     ]
     assert all(memory.count_tokens(text) <= budget for text in texts)
     assert bool(texts[0]) == (budget >= 60)
@@ -60,7 +61,7 @@ def test_the_tool_returns_as_data_the_facts_that_its_text_tells(memory: Perdure)
     told = [line for line in answer.text.splitlines() if line.startswith("[")]
     assert 1 < len(told) == len(answer.data.memories) < 40
     assert answer.data.tokens == memory.count_tokens(answer.text) <= 300
-    recent = Tools(memory).recent(40, max_tokens=300)
+    recent = Tools(memory).recent(FactListOptions(limit=40), max_tokens=300)
     told = [line for line in recent.text.splitlines() if line.startswith("[")]
     assert 1 < len(told) == len(recent.data.memories) < recent.data.total == 40
 

@@ -39,6 +39,7 @@ SHIPPED = Path(__file__).parent / "weights"
 _CARD, _GRAPH, _TOKENIZER = "reader.toml", "reader.onnx", "tokenizer.json"
 _HEADS = {"meanings": MEANINGS, "abouts": ABOUTS, "effects": EFFECTS, "name_types": NAME_TYPES}
 _LONGEST_SPAN = 40
+_UNREADABLE = EffectReading({**dict.fromkeys(EFFECTS, 0.0), "unrelated": 1.0})
 Logits = NDArray[np.float32]
 
 
@@ -118,12 +119,18 @@ class OnnxReader:
         ]
 
     def effects(self, pairs: Sequence[tuple[PlacedStatement, PlacedStatement]]) -> Sequence[EffectReading]:
-        """Return one reading per pair of an earlier and a later statement."""
-        inputs = [self._model.layout.pair(earlier, later) for earlier, later in pairs]
-        return [
-            EffectReading(self._shares("effect", outputs["effect"], EFFECTS))
-            for outputs in self._run(inputs, "pair")
-        ]
+        """Return one reading per pair of an earlier and a later statement.
+
+        Statements in a script that the model cannot read have no effect on each other.
+        """
+        can_read = self._model.layout.can_read
+        readable = [pair for pair in pairs if all(can_read(statement.text) for statement in pair)]
+        inputs = [self._model.layout.pair(earlier, later) for earlier, later in readable]
+        readings = {
+            pair: EffectReading(self._shares("effect", outputs["effect"], EFFECTS))
+            for pair, outputs in zip(readable, self._run(inputs, "pair"), strict=True)
+        }
+        return [readings.get(pair, _UNREADABLE) for pair in pairs]
 
     def _answer(self, windows: Sequence[tuple[ReaderInput, Mapping[str, Logits]]]) -> AnswerReading:
         relevance = max(float(outputs["relevance"][0]) for _, outputs in windows)

@@ -175,7 +175,10 @@ def _proposed(
 def _judged(
     reading: Reading, added: Sequence[NewFact], now: datetime, judge: EffectJudge
 ) -> Iterator[Closure]:
-    """Yield the ends of which the judge is nearly certain, among the earlier statements nearest in meaning."""
+    """Yield the ends of which the judge is nearly certain, among the earlier statements nearest in meaning.
+
+    A correction takes back one statement, the surest: it often names nothing of what it corrects.
+    """
     usable = [one for one in added if "fact" in one.features.vectors and _is_usable(one.fact, now)]
     usable.sort(key=lambda one: _said(one.fact))  # stable: statements of one moment stay in their order
     pairs: list[tuple[Fact, NewFact]] = []
@@ -194,11 +197,19 @@ def _judged(
         for earlier, later in pairs
     ]
     surest: dict[str, tuple[float, Closure]] = {}
+    corrected: dict[str, tuple[float, str]] = {}
     for (earlier, later), effect in zip(pairs, judge.judge_effects(placed) if placed else (), strict=True):
         probability = effect.ends + effect.corrects
-        if probability >= CERTAIN and probability > surest.get(earlier.id, (0.0, None))[0]:
-            closure = _close(earlier, later.fact, now, corrects=effect.corrects > effect.ends)
-            surest[earlier.id] = (probability, closure)
+        is_correction = effect.corrects > effect.ends
+        if probability < CERTAIN or probability <= surest.get(earlier.id, (0.0, None))[0]:
+            continue
+        if is_correction:
+            before = corrected.get(later.fact.id, (0.0, ""))
+            if probability <= before[0]:
+                continue
+            surest.pop(before[1], None)
+            corrected[later.fact.id] = (probability, earlier.id)
+        surest[earlier.id] = probability, _close(earlier, later.fact, now, corrects=is_correction)
     yield from (closure for _, closure in surest.values())
 
 

@@ -28,7 +28,7 @@ def test_monitoring(client: Checked) -> None:
     assert client.get("/version").json()["api_version"] == "0.9.1"
     assert "perdure_http_requests_total" in client.get("/metrics").text
     assert client.get("/openapi.json").json()["info"]["title"] == "Perdure"
-    assert "swagger" in client.get("/docs").text.lower()
+    assert "REST reference" in client.get("/docs").text
 
 
 def test_configuration_and_template(client: Checked) -> None:

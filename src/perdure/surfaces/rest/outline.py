@@ -21,7 +21,7 @@ _OF_FACT = (
 )  # fmt: skip
 _OF_RECALL = ("recipe", "evidence", "confidence", "abstained_because", "tokens", "degraded", "timings")
 _OF_REFLECTION = (
-    "text", "answer", "values", "sentences", "structured", "evidence", "usage",
+    "text", "answer", "sentences", "structured", "evidence", "usage",
 )  # fmt: skip
 _OF_TRACE = ("reader", "directives", "disposition", "notes", "model", "prompt", "degraded")
 _OF_STEP = (
