@@ -85,6 +85,8 @@ class RecallTracker:
         if not self.flush(seconds):
             uncounted = len(self._pending) + self._writing
             log.warning("closed before %d recalled facts were counted", uncounted)
+        if self._thread is not None:
+            self._thread.join(seconds)  # so that its connection is released before the file is
 
     def _run(self) -> None:
         while True:

@@ -102,7 +102,7 @@ def post_whole(url: str, path: str, body: bytes | Iterator[bytes]) -> tuple[int,
 @pytest.mark.parametrize("is_announced", [True, False], ids=["announced", "chunked"])
 def test_a_body_over_the_limit_gets_a_readable_413(engine: Perdure, path: str, is_announced: bool) -> None:
     pieces = [b"x" * 1_000_000] * 30
-    with running(engine, extend=lambda app: mount(app, engine, app.state.service.workers)) as url:
+    with running(engine, extend=mount) as url:
         status, answer = post_whole(url, path, b"".join(pieces) if is_announced else iter(pieces))
     assert (status, answer["error"]["code"]) == (413, "too_large")
 
