@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 
@@ -12,7 +11,6 @@ def run() -> None:
         from perdure.contrib.assistants.client import main
 
         main(sys.argv[2:])
-    gc.set_threshold(200_000)  # What a command loads stays until it ends; looking through it only takes time.
     from perdure.surfaces.cli.main import run as run_command
 
     run_command()

@@ -120,8 +120,6 @@ class Candidate:
     """The words that would answer."""
     before: str = ""
     """The turn before it, as the reader reads it."""
-    meaning: str = ""
-    """How it is meant, as far as the reader was asked."""
     is_earlier: bool = False
     """Whether it answers with an earlier value: a later statement gives another one."""
     strength: float | None = None

@@ -60,11 +60,7 @@ def _stale_after(rows: Rows) -> int:
 
 def stale_months(rows: Rows, candidates: Iterable[Candidate], moment: datetime) -> dict[str, int]:
     """Return fact id -> months since the last mention, for the candidates that are stale at the moment."""
-    facts = [
-        one.fact
-        for one in candidates
-        if one.fact is not None and _goes_stale(one.fact) and (not one.meaning or one.meaning in LASTING)
-    ]
+    facts = [one.fact for one in candidates if one.fact is not None and _goes_stale(one.fact)]
     if not any(_months(fact.mentioned_at, moment) for fact in facts):
         return {}
     return {one.fact.id: one.months for one in _stale(rows, facts, moment, _stale_after(rows))}
